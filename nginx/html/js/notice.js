@@ -21,6 +21,11 @@ export function placeNotices() {
 	(windows[windows.length - 1] ?? document.body).append(line, list);
 }
 
+/* The page begins below it, however many lines it has; a window has it within. */
+new ResizeObserver(() => document.documentElement.style.setProperty(
+    "--connection", `${line.parentNode === document.body ?
+	line.offsetHeight : 0}px`)).observe(line);
+
 /* Notices whose action may become void: button -> isVoid. */
 const actions = new Map();
 

@@ -3,7 +3,8 @@
  * fits, and axe finds nothing serious in it.
  */
 import assert from "node:assert/strict";
-import {another, api, cell, grid, host, mineAt, open, SUPPLIER} from "./kit.mjs";
+import {another, api, cell, grid, host, mineAt, open, rowsDrawn, SUPPLIER}
+    from "./kit.mjs";
 
 const SIZES = [
 	{name: "390", touch: true, viewport: {width: 390, height: 844}},
@@ -186,7 +187,54 @@ async function suppliers(day, page, name) {
 	await page.keyboard.press("Escape");
 }
 
-async function article(day, page, {name, touch}) {
+/* Words that are searched for are read in their field, beside its link. */
+async function searched(page) {
+	await page.fill(".search-box input", "beurre");
+	await page.waitForSelector(".search-box .everywhere");
+	const {room, words} = await page.evaluate(() => {
+		const input = document.querySelector(".search-box input");
+		const style = getComputedStyle(input);
+		const pen = document.createElement("canvas").getContext("2d");
+
+		pen.font = style.font;
+		return {words: pen.measureText(input.value).width,
+		    room: input.clientWidth - parseFloat(style.paddingLeft) -
+			parseFloat(style.paddingRight)};
+	});
+
+	assert.ok(room > words, `${words} pixels of words in ${room}`);
+	await page.fill(".search-box input", "");
+	await page.waitForSelector(".search-box .everywhere", {state: "hidden"});
+}
+
+/* What tells of a lost connection covers nothing. */
+async function lost(page) {
+	await page.route("**/api/v1/**", (route) => route.abort());
+	await page.fill(".search-box input", "lait");
+	await page.waitForSelector(".connection:not([hidden])");
+	await page.waitForFunction(() => document.querySelector(".top")
+	    .getBoundingClientRect().top >= document.querySelector(".connection")
+	    .getBoundingClientRect().bottom);
+	await page.unroute("**/api/v1/**");
+	await page.click(".connection button");
+	await page.waitForSelector(".connection", {state: "hidden"});
+	await page.fill(".search-box input", "");
+	await rowsDrawn(page);
+}
+
+/* An open article follows the window's width, charts and all. */
+async function narrower(page, {width, height}) {
+	await page.setViewportSize({width: Math.round(width * 0.9), height});
+	await page.waitForFunction(() => {
+		const {scrollWidth, clientWidth} =
+		    document.querySelector(".panel-body");
+
+		return scrollWidth <= clientWidth;
+	});
+	await page.setViewportSize({width, height});
+}
+
+async function article(day, page, {name, touch, viewport}) {
 	await cell(page, 1, "libelle1").click();
 	if (!touch)
 		await page.keyboard.press("Enter");
@@ -197,6 +245,8 @@ async function article(day, page, {name, touch}) {
 	assert.ok(Math.max(...lines) < 32, `a figure breaks: ${lines}`);
 	await day.shot(`size-${name}-article`);
 	await day.axeInTheme("the article");
+	if (viewport.width > 320)
+		await narrower(page, viewport);
 	await page.locator(".panel-tools button").last().click();
 }
 
@@ -237,7 +287,10 @@ export async function sizes(day, browser) {
 				assert.ok(box.x + box.width >
 				    viewport.width - 40, "white is left");
 			}
+			if (viewport.width > 320)
+				await searched(page);
 			await suppliers(day, page, name);
+			await lost(page);
 			await windows(day, page, name);
 			await article(day, page, size);
 			assert.ok(!await scrollsSideways(page));
