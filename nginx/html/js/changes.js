@@ -36,7 +36,7 @@ export function changesBar(grid, acts, shown) {
 	    title: t("read_only_why")}, icon("lock"), t("read_only"));
 	const buttons = [back, again, cancel, save];
 	const element = el("footer.foot", {}, totals, blockSums(grid, on), counts,
-	    buttons, readOnly);
+	    el("span.acts", {}, buttons, readOnly));
 	/* For who has no keyboard: the letters as buttons. */
 	const setRanges = el("span.part.set-chosen", {role: "group",
 	    "aria-label": t("set_chosen")}, RANGES.map((gamme) =>

@@ -1,14 +1,15 @@
 /*
- * sizes: five widths, 200 % and 400 %, light and dark, French and English; each window
+ * sizes: six widths, 200 % and 400 %, light and dark, French and English; each window
  * fits, and axe finds nothing serious in it.
  */
 import assert from "node:assert/strict";
-import {another, api, cell, grid, host, mineAt, open, rowsDrawn, SUPPLIER}
+import {another, api, cell, grid, host, mineAt, open, ROWS, SUPPLIER, totalIs}
     from "./kit.mjs";
 
 const SIZES = [
 	{name: "390", touch: true, viewport: {width: 390, height: 844}},
 	{name: "768", viewport: {width: 768, height: 1024}},
+	{name: "1280", viewport: {width: 1280, height: 720}},
 	{name: "1440", viewport: {width: 1440, height: 900}},
 	{name: "1920", viewport: {width: 1920, height: 1080}},
 	{name: "2560", viewport: {width: 2560, height: 1440}},
@@ -187,6 +188,22 @@ async function suppliers(day, page, name) {
 	await page.keyboard.press("Escape");
 }
 
+/* Save and Cancel stand beside one another, whatever the bar has to say. */
+async function together(page) {
+	await totalIs(page, ROWS);
+	await cell(page, 0, "codeGamme").click();
+	await page.keyboard.press("Control+a");
+	await page.waitForSelector(".foot.with-chosen .set-chosen");
+	const tops = await page.locator(".foot .primary, .foot .cancel")
+	    .evaluateAll((all) => all.map((one) =>
+		one.getBoundingClientRect().top));
+
+	assert.equal(tops.length, 2);
+	assert.equal(tops[0], tops[1]);
+	await page.click(".counts .link");
+	await page.waitForSelector(".foot.with-chosen", {state: "detached"});
+}
+
 /* Words that are searched for are read in their field, beside its link. */
 async function searched(page) {
 	await page.fill(".search-box input", "beurre");
@@ -219,7 +236,6 @@ async function lost(page) {
 	await page.click(".connection button");
 	await page.waitForSelector(".connection", {state: "hidden"});
 	await page.fill(".search-box input", "");
-	await rowsDrawn(page);
 }
 
 /* An open article follows the window's width, charts and all. */
@@ -291,6 +307,7 @@ export async function sizes(day, browser) {
 				await searched(page);
 			await suppliers(day, page, name);
 			await lost(page);
+			await together(page);
 			await windows(day, page, name);
 			await article(day, page, size);
 			assert.ok(!await scrollsSideways(page));
