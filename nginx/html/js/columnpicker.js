@@ -8,6 +8,7 @@ import {comparing, comparingYear, monthsOf, seriesNames, SPANS, YEAR_BEFORE}
     from "./months.js";
 import {plural, t} from "./text.js";
 
+/* changed() hears the names of columns that were added, if any. */
 export function pickColumns(changed) {
 	const list = el("ul.picker");
 	const find = el("input", {type: "search", "aria-label":
@@ -16,9 +17,12 @@ export function pickColumns(changed) {
 	let shown = shownColumns();
 
 	function keep(columns) {
+		const added = columns.map(({name}) => name)
+		    .filter((name) => shown.every((one) => one.name !== name));
+
 		shown = columns;
 		keepColumns(shown);
-		changed();
+		changed(added);
 		draw();
 	}
 

@@ -1,4 +1,5 @@
 /* filterpicker: the window in which a filter on a column is made. */
+import {anyFilter} from "./asked.js";
 import {conditionOf, filterable, isCounted, isOn, listedIn, listWrong,
     operatorsOf, READY, valuesOf} from "./conditions.js";
 import {openDialog} from "./dialog.js";
@@ -104,7 +105,7 @@ export function pickFilter(name, text, now, add) {
 		else if (window.dialog.open) {
 			done([condition]);
 			if (!isPlain(found))
-				openListReport(found);
+				openListReport(found, anyFilter(now.filters));
 		}
 	}
 

@@ -413,6 +413,7 @@ export function makeGrid(host, tell) {
 			api.setGridOption("columnDefs", definitions());
 			fill();
 		},
+		showColumn: (name) => api.ensureColumnVisible(name),
 		/* The row of sums below the others, null for none. */
 		total: (row) => api.setGridOption("pinnedBottomRowData",
 		    row === null ? [] : [row]),

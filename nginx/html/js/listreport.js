@@ -27,9 +27,12 @@ function missingList(missing) {
 	    lines)), copy];
 }
 
-export const listReport = ({asked, missing, padded, rounded}) => [
+/* `narrowed` is whether other filters leave fewer rows than these values have. */
+export const listReport = ({asked, missing, padded, rounded},
+    narrowed = false) => [
 	el("p", {}, t("list_found", {total: format.integer(asked),
 	    n: format.integer(asked - missing.length)})),
+	narrowed && el("p", {}, t("list_narrowed")),
 	padded.length > 0 && el("p", {}, t("list_padded", {list: some(padded
 	    .map(([cell, value]) => `${cell} → ${value}`))})),
 	rounded.length > 0 && el("p", {}, t("list_rounded",
@@ -37,5 +40,6 @@ export const listReport = ({asked, missing, padded, rounded}) => [
 	...missing.length > 0 ? missingList(missing) : [],
 ].filter((one) => one);
 
-export const openListReport = (result) => openDialog({title: t("list_title"),
-    content: [el("div.list-report", {}, listReport(result))]});
+export const openListReport = (result, narrowed) => openDialog({
+    title: t("list_title"), content: [el("div.list-report", {},
+	listReport(result, narrowed))]});

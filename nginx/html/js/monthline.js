@@ -13,11 +13,12 @@ const WIDTH = 720, HEIGHT = 220;
 const LEFT = 56, RIGHT = 12, TOP = 10, BOTTOM = 26;
 const LINES = 4;
 
-/* The next number that is 1, 2 or 5 times a power of ten. */
+/* The next number whose quarters are written whole, as "1.5m". */
 function roundUp(value) {
 	const power = 10 ** Math.floor(Math.log10(Math.max(value, 1)));
 
-	return [1, 2, 5, 10].find((one) => one * power >= value) * power;
+	return [1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 12].find((one) =>
+	    one * power >= value) * power;
 }
 
 /* Months of which nobody knows leave a gap. */

@@ -362,9 +362,12 @@ export function openScreen(host, session, logOut) {
 		notePlace(false);
 	}
 
-	function columnsChanged() {
+	/* Columns that were added stand last: they are brought into sight. */
+	function columnsChanged(added) {
 		grid.columnsChanged();
 		renewRows();
+		if (added.length > 0)
+			grid.showColumn(added.at(-1));
 	}
 
 	function refreshRows() {

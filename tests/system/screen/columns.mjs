@@ -43,6 +43,26 @@ export async function columns(day, browser) {
 		await page.click(".chips li >> nth=0 >> button");
 		await totalIs(page, ROWS);
 	});
+	await day.check("a column that is added comes into sight", async () => {
+		const box = ".picker [data-name=nomFournisseur] input";
+		const head = ".ag-header-cell[col-id=nomFournisseur]";
+
+		await page.click(".filters .columns");
+		await page.locator(box).check();
+		await page.keyboard.press("Escape");
+		await page.waitForFunction((selector) => {
+			const {left, right} = document.querySelector(selector)
+			    .getBoundingClientRect();
+
+			return left > 0 && right <= innerWidth;
+		}, head);
+		await page.click(".filters .columns");
+		await page.locator(box).uncheck();
+		await page.keyboard.press("Escape");
+		await page.waitForSelector(head, {state: "detached"});
+		await page.evaluate(() =>
+		    productGrid.grid.ensureColumnVisible("codeGamme"));
+	});
 	await day.check("the foot's turnover is of the rows that are shown",
 	    async () => {
 		const money = new Intl.NumberFormat("fr-FR", {style: "currency",

@@ -1,6 +1,7 @@
 /* sheets: what a buyer brings out of a spreadsheet, as the page's filters. */
 import assert from "node:assert/strict";
-import {another, cell, grid, open, product, ROWS, totalIs} from "./kit.mjs";
+import {another, cell, grid, open, product, ROWS, SUPPLIER, totalIs}
+    from "./kit.mjs";
 
 const WRITTEN = new URL("../../../nginx/html/js/written.js", import.meta.url);
 
@@ -129,6 +130,19 @@ async function pasting(day, page, said) {
 		await gone(page);
 		await totalIs(page, await countOf(
 		    `gtin=in.(${gtins.slice(0, 2)})`));
+		await unfilter(page);
+	});
+	await day.check(`${said.language}: other filters that stay are told`,
+	    async () => {
+		await page.evaluate((supplier) => {
+			location.hash = `#${supplier}?where=stockActuel%3Dlt.0`;
+		}, SUPPLIER);
+		await page.waitForSelector(".chips li");
+		await pasteList(page, "gtin", `EAN\n${gtins[0]}\n9999999999999`);
+		await reportIs(page, said.narrowed);
+		await page.keyboard.press("Escape");
+		await gone(page);
+		await page.click(".chips button");
 		await unfilter(page);
 	});
 	await day.check(`${said.language}: a zero that a sheet dropped is found`,
@@ -286,7 +300,7 @@ export async function sheets(day, browser) {
 
 	await pasting(day, page, {language: "fr", some: /: 2 sur 6/,
 	    none: /: 0 sur 2/, rounded: /arrondies.*Nombre sans décimale/,
-	    copied: "Copiées"});
+	    copied: "Copiées", narrowed: /autres filtres restent/});
 	await texts(day, page);
 	await elsewhere(day, page);
 	assert.deepEqual(page.problems, []);
@@ -295,7 +309,7 @@ export async function sheets(day, browser) {
 
 	await pasting(day, english, {language: "en", some: /: 2 of 6/,
 	    none: /: 0 of 2/, rounded: /rounded.*Number without decimals/,
-	    copied: "Copied"});
+	    copied: "Copied", narrowed: /other filters stay/});
 	assert.deepEqual(english.problems, []);
 	await english.context().close();
 }

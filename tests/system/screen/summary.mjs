@@ -103,6 +103,21 @@ export async function summary(day, browser) {
 		months.data.map(({valeurs}) => Number(valeurs.sales12m.sum
 		    .toFixed(1))).sort((a, b) => a - b));
 		assert.equal(await page.locator(".month-line circle").count(), 12);
+		/* The scale's quarters are said as they are, and it is used. */
+		const scale = await page.evaluate(() => [...document
+		    .querySelectorAll(".month-line text[text-anchor=end]")]
+		    .map(({textContent}) => Number(textContent
+			.replace(",", ".").replace(/[^\d.]/g, "")) *
+			(textContent.includes("M") ? 1000 :
+			    textContent.includes("k") ? 1 : 0.001)));
+		const most = Math.max(...months.data.map(({valeurs}) =>
+		    valeurs.sales12m.sum)) / 1000;
+
+		assert.equal(scale.length, 5);
+		scale.forEach((value, i) => assert.ok(
+		    Math.abs(value - scale[4] * i / 4) < 1e-6, `${scale}`));
+		assert.ok(most <= scale[4] && most > scale[4] * 0.6,
+		    `${most} below ${scale[4]}`);
 		await day.axe("summary-month");
 		await page.keyboard.press("Escape");
 	});

@@ -236,6 +236,8 @@ export default {
 	list_title: ["Valeurs collées", "Pasted values"],
 	list_found: ["Trouvées chez ce fournisseur : {n} sur {total}.",
 	    "Found at this supplier: {n} of {total}."],
+	list_narrowed: ["Vos autres filtres restent : ils peuvent en cacher.",
+	    "Your other filters stay: they may hide some of them."],
 	list_padded: ["Trouvées avec d'autres zéros devant, qu'un tableur enlève : {list}",
 	    "Found with other zeros in front, which a spreadsheet drops: {list}"],
 	list_rounded: ["Un tableur les a arrondies, leurs derniers chiffres manquent : {list}. Dans Excel, mettez la colonne au format Nombre sans décimale, ou Texte, puis copiez de nouveau. Si les chiffres ne reviennent pas, reprenez le fichier d'origine.",
