@@ -6,8 +6,9 @@ import assert from "node:assert/strict";
 import {api, cell, chooseSupplier, open, rowsDrawn, SUPPLIER} from "./kit.mjs";
 
 const FIRST = 3, MORE = 6; /* rounds */
-/* With GRID_LONG as many as this time has: an hour of a buyer and more. */
+/* With GRID_LONG for so long, told by the minute: an hour of a buyer and more. */
 const LONG_MS = process.env.GRID_LONG ? 480000 : 0;
+const TOLD_MS = 60000;
 const MOST_MB = 1.5, MOST_NODES = 400; /* that the later rounds may add */
 
 async function round(page, other) {
@@ -88,21 +89,33 @@ export async function memory(day, browser) {
 		const session = await page.context().newCDPSession(page);
 		const other = await another();
 		const start = Date.now();
-		let rounds = 0;
+		const since = () => Date.now() - start;
+		let rounds = 0, told = 0;
+		const tell = (now) => console.log(`    ${rounds} rounds: ${
+			now.mb.toFixed(2)} MB, ${now.nodes} nodes`);
+		/* So many rounds, and as long as that. */
+		const go = async (count, until_ms) => {
+			for (let left = count; left > 0 || since() < until_ms;
+			    left--) {
+				await round(page, other);
+				rounds++;
+				if (since() < (told + 1) * TOLD_MS)
+					continue;
+				told++;
+				tell(await settled(page, session, isSame));
+			}
+		};
 
-		for (let i = 0; i < FIRST; i++)
-			await round(page, other);
+		await go(FIRST, LONG_MS / 4);
 		const before = await settled(page, session, isSame);
 
-		for (; rounds < MORE || Date.now() - start < LONG_MS; rounds++)
-			await round(page, other);
+		tell(before);
+		await go(MORE, LONG_MS);
 		const after = await settled(page, session, ({mb, nodes}) =>
 		    mb - before.mb < MOST_MB &&
 		    nodes - before.nodes < MOST_NODES);
 
-		console.log(`    ${before.mb.toFixed(2)} MB, ${before.nodes} nodes;` +
-		    ` ${rounds} rounds later ${after.mb.toFixed(2)} MB, ${
-			    after.nodes}`);
+		tell(after);
 		assert.ok(after.mb - before.mb < MOST_MB);
 		assert.ok(after.nodes - before.nodes < MOST_NODES);
 		assert.deepEqual(page.problems, []);

@@ -95,6 +95,18 @@ await more.evaluate(() =>
     productGrid.grid.ensureColumnVisible("sales12m-0"));
 await more.waitForTimeout(500);
 await shoot(more, "months");
+await more.click(".filters .columns");
+await more.locator(".months input").first().click();
+await more.locator("fieldset.months").nth(1).locator("input").first().click();
+await more.keyboard.press("Escape");
+await more.click(".choice label:has(input[value=A])");
+await more.evaluate(() =>
+    productGrid.grid.ensureColumnVisible("evolutionQteN1"));
+await more.waitForTimeout(500);
+await more.click(".filters .summary");
+await more.locator("input[name=sum-by][value=brand]").check({force: true});
+await more.locator("dialog td.on-year").first().waitFor();
+await shoot(more, "year");
 await browser.close();
 hangUp();
 const {pagination} = await grid("aValider=1&limit=1");
