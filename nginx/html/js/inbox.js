@@ -57,7 +57,7 @@ export function inbox(go, supplier) {
 		    el("span.code.faint", {}, code), " ",
 		    mayDecide(code) ? null : lock(t("read_only"))),
 		el("td.right", {}, format.integer(propositions)),
-		el("td", {title: format.time(oldest)}, age(oldest)),
+		el("td.nowrap", {title: format.time(oldest)}, age(oldest)),
 		el("td.faint", {}, authors.join(", ")));
 	}
 

@@ -192,6 +192,9 @@ async function columns(day) {
 		await day.axe("columns");
 		await page.keyboard.press("Escape");
 		await rowsDrawn(page);
+		/* The new column, the last one, came into sight. */
+		await page.evaluate(() =>
+		    productGrid.grid.ensureColumnVisible("codeGamme"));
 		const place = async (name) => (await page.locator(
 		    `.ag-header-cell[col-id=${name}]`).boundingBox());
 		const from = await place("totalQuantite");

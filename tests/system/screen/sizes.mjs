@@ -292,6 +292,10 @@ export async function sizes(day, browser) {
 			await day.shot(`size-${name}`);
 			assert.ok(await rowsInSight(page) >= rows,
 			    `${await rowsInSight(page)} rows in sight`);
+			if (touch)
+				assert.ok(await page.locator(".foot").evaluate(
+				    ({offsetHeight}) => offsetHeight) < 100,
+				"the foot has more than two lines");
 			await works(page, rows - 1);
 			assert.ok(await hintIsCut(page) <= 0, "the hint is cut");
 			await notices(page);

@@ -5,13 +5,13 @@
 import assert from "node:assert/strict";
 import {another, api, cell, grid, open, rejectAt, SUPPLIER} from "./kit.mjs";
 
-/* Words of heads that two lines share: "Propos|als". */
+/* Words that two lines share: "Propos|als". */
 const brokenWords = (page, table) => page.evaluate((selector) => {
 	const words = document.createRange();
 
-	return [...document.querySelectorAll(`${selector} th[scope=col]`)]
-	    .flatMap((head) => {
-		const texts = document.createTreeWalker(head, NodeFilter.SHOW_TEXT);
+	return [...document.querySelectorAll(`${selector} :is(th, td)`)]
+	    .flatMap((cell) => {
+		const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
 		const broken = [];
 
 		while (texts.nextNode())
