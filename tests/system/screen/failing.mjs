@@ -14,7 +14,8 @@ const FAILED = ".failure .problem";
 /* How each is opened, what it asks for, and what it shows then. */
 const PLACES = {
 	inbox: {open: (page) => page.click(".top .inbox"),
-	    asks: "**/app/waiting", shows: "dialog [role=status]:has-text('Rien')"},
+	    asks: "**/app/waiting", shows: "dialog tbody tr, " +
+		"dialog [role=status]:has-text('Rien')"},
 	subtotals: {open: (page) => page.click(".filters .summary"),
 	    asks: "**/api/v1/grid/aggregates?*",
 	    shows: "dialog .sum-table tbody tr"},
@@ -32,7 +33,7 @@ const PLACES = {
 		await cell(page, 1, "libelle1").click();
 		await page.keyboard.press("Enter");
 	    }, asks: "**/api/v1/products/*/gammes?*",
-	    shows: ".panel [role=status]:has-text('Rien')"},
+	    shows: ".panel .history li, .panel [role=status]:has-text('Rien')"},
 	everywhere: {open: async (page) => {
 		await page.fill(".search-box input", "beurre");
 		await page.click(".search-box .everywhere");

@@ -402,7 +402,8 @@ async function yearElsewhere(day, page) {
 		    ".sum-table tbody .on-year").length === count, data.length);
 		assert.deepEqual(await page.locator(".sum-table tbody .on-year")
 		    .allTextContents(), data.map(({valeurs}) => points.format(
-		    changeOf(valeurs.totalCa.sum, valeurs.totalCaN1.sum))));
+		    changeOf(valeurs.totalCa.sum, valeurs.totalCaN1.sum))
+		    .replace("-", "\u2212")));
 		await day.shot("year-subtotals");
 		await page.locator("input[name=sum-by][value=month]")
 		    .check({force: true});
