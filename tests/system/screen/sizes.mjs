@@ -233,8 +233,9 @@ async function lost(page) {
 	    .getBoundingClientRect().top >= document.querySelector(".connection")
 	    .getBoundingClientRect().bottom);
 	await page.unroute("**/api/v1/**");
-	await page.click(".connection button");
+	/* It is asked again of its own. */
 	await page.waitForSelector(".connection", {state: "hidden"});
+	await totalIs(page, (await grid("search=lait&limit=1")).pagination.total);
 	await page.fill(".search-box input", "");
 }
 
