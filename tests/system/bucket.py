@@ -186,6 +186,10 @@ def nodes_go_on_without_the_bucket():
         for kind in ("shown", "last"):
             assert one.metric('gridapi_nodes_import{kind="%s"}' % kind) == \
                 one.status()["import"]
+        bucket.fault = None
+        one.import_("again", count=60)
+        wait_until(lambda: "the bucket takes files again" in one.log(),
+                   "the log tells that it goes on")
         # Away: nobody listens there.
         bucket.server.shutdown()
         bucket.server.server_close()
