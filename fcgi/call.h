@@ -27,6 +27,7 @@ struct arena;
 struct attempts;
 struct computing_table;
 struct figures_cache;
+struct holder_list;
 struct holders;
 struct row_cache;
 struct key_uses;
@@ -120,7 +121,7 @@ struct call {
 	struct span path[2]; /* what {…} in the route's path stands for */
 	struct reply *reply;
 	bool handed_over; /* nginx is to ask again elsewhere */
-	struct span passed; /* to a node that keeps this supplier */
+	const struct holder_list *passed; /* to these nodes: rows/holder.h */
 	struct holders *holders; /* rows/holder.c: of the nodes, once asked */
 	/* Two kilobytes that their steps fill: not cleared before. */
 	struct query query;

@@ -14,12 +14,14 @@
 #include "fcgi/http/request.h"
 
 struct call;
+struct holder_list;
 
 struct within {
 	int status;
 	struct span body; /* in the buffer that was given */
 	bool handed_over; /* the slow pool must answer: ensure_hand_over() */
-	struct span passed; /* or a node that keeps this supplier: holder.h */
+	const struct holder_list
+	    *passed; /* or one of these: holder_pass_on() */
 };
 
 /*

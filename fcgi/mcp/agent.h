@@ -10,6 +10,7 @@
 #include "common/mcp/mcp.h"
 
 struct call;
+struct holder_list;
 
 /* A POST to /mcp. */
 struct agent {
@@ -17,7 +18,7 @@ struct agent {
 	bool batch; /* its tools must not be handed over to the slow pool */
 	unsigned calls; /* of tools so far */
 	bool handed_over; /* the whole POST goes to the slow pool */
-	struct span passed; /* or to a node that keeps this supplier */
+	const struct holder_list *passed; /* or to one of these nodes */
 	struct buf answer; /* of the API, to one call after the other */
 };
 

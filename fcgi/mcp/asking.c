@@ -224,14 +224,14 @@ failed(struct asking *asking, enum err err)
 }
 
 static bool
-hand_over(struct asking *asking, struct span passed)
+hand_over(struct asking *asking, const struct holder_list *passed)
 {
 	if (!asking->agent->batch) {
 		asking->agent->handed_over = true;
 		asking->agent->passed = passed;
 		return false;
 	}
-	if (passed.len > 0) {
+	if (passed != NULL) {
 		result_error(asking->result,
 		    "Another node keeps the rows of this supplier: send this "
 		    "call alone, not in a batch.");
@@ -256,7 +256,7 @@ asking_send(struct asking *asking, enum method method, struct span body)
 		    buf_span(&asking->uri), body);
 	if (err != ERR_OK)
 		return failed(asking, err);
-	if (within.handed_over)
+	if (within.handed_over || within.passed != NULL)
 		return hand_over(asking, within.passed);
 	err = jscan_parse(&asking->doc, within.body, DEPTH_MAX, NULL);
 	if (err != ERR_OK)

@@ -66,8 +66,6 @@ ep_mcp(struct call *call)
 	buf_fini(&agent.answer);
 	if (!agent.handed_over)
 		return ERR_OK;
-	return agent.passed.len > 0 &&
-		holder_pass(call, agent.passed) == ERR_ANSWERED
-	    ? ERR_ANSWERED
-	    : ensure_hand_over(call);
+	return agent.passed != NULL ? holder_pass_on(call, agent.passed)
+				    : ensure_hand_over(call);
 }

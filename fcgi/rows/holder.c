@@ -13,6 +13,11 @@
 #define HOLDERS_MAX 3
 #define RETRY_SECONDS 1
 
+struct holder_list {
+	const char *addresses[HOLDERS_MAX];
+	unsigned count;
+};
+
 struct holders {
 	struct share share;
 	unsigned own; /* this node's number */
@@ -67,6 +72,9 @@ holder_is_here(bool *is, struct call *call, struct span supplier)
 static enum err
 refuse(struct call *call)
 {
+	static const struct holder_list nobody = {.count = 0};
+
+	call->passed = &nobody;
 	reply_fail(call->reply, 421, CODE_INTERNAL,
 	    "This node does not keep that supplier: ask without "
 	    "X-Grid-Passed.");
@@ -78,8 +86,7 @@ struct listing {
 	const struct share *share;
 	const struct span *suppliers;
 	unsigned count;
-	const char **addresses;
-	unsigned found;
+	struct holder_list *found;
 };
 
 static void
@@ -87,9 +94,9 @@ add_holder(struct listing *listing, unsigned node)
 {
 	const char *address = listing->share->nodes[node].address;
 
-	if (listing->found < HOLDERS_MAX && address[0] != '\0' &&
+	if (listing->found->count < HOLDERS_MAX && address[0] != '\0' &&
 	    keeps_all(listing->share, node, listing->suppliers, listing->count))
-		listing->addresses[listing->found++] = address;
+		listing->found->addresses[listing->found->count++] = address;
 }
 
 /* In the first supplier's order; nodes that are away come last. */
@@ -112,28 +119,27 @@ list_holders(
 }
 
 static enum err
-pass(struct call *call, const char *const addresses[HOLDERS_MAX],
-    unsigned count, struct span supplier)
+pass(struct call *call, const struct holder_list *list)
 {
 	uint64_t seen = call->reply->seen;
 	char name[32];
 
 	ensure_hand_over_to(call, "@holder");
-	for (unsigned i = 0; i < count; i++) {
+	for (unsigned i = 0; i < list->count; i++) {
 		snprintf(name, sizeof(name), "X-Grid-Holder-%u", i + 1);
-		reply_header_text(call->reply, name, span_of(addresses[i]));
+		reply_header_text(
+		    call->reply, name, span_of(list->addresses[i]));
 	}
 	reply_header(call->reply, "X-Grid-Holder-Seen", "state:%llu",
 	    (unsigned long long)seen);
-	call->passed = arena_copy(call->serving->arena, supplier);
+	call->passed = list;
 	return ERR_ANSWERED;
 }
 
 enum err
 holder_pass_all(struct call *call, const struct span *suppliers, unsigned count)
 {
-	const char *addresses[HOLDERS_MAX];
-	struct listing listing = {NULL, suppliers, count, addresses, 0};
+	struct listing listing = {.suppliers = suppliers, .count = count};
 	struct holders *holders;
 	enum err err;
 
@@ -146,14 +152,23 @@ holder_pass_all(struct call *call, const struct span *suppliers, unsigned count)
 		return err;
 	if (call->request->grid_passed.len > 0)
 		return count == 1 ? refuse(call) : ERR_OK;
+	listing.found =
+	    arena_alloc(call->serving->arena, sizeof(*listing.found));
+	if (listing.found == NULL)
+		return ERR_NO_MEMORY;
+	listing.found->count = 0;
 	list_holders(&listing, holders, call);
-	return listing.found == 0
-	    ? ERR_OK
-	    : pass(call, addresses, listing.found, suppliers[0]);
+	return listing.found->count == 0 ? ERR_OK : pass(call, listing.found);
 }
 
 enum err
 holder_pass(struct call *call, struct span supplier)
 {
 	return holder_pass_all(call, &supplier, 1);
+}
+
+enum err
+holder_pass_on(struct call *call, const struct holder_list *list)
+{
+	return list->count == 0 ? refuse(call) : pass(call, list);
 }

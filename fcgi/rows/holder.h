@@ -21,17 +21,24 @@
 #include "common/span.h"
 
 struct call;
+struct holder_list; /* nodes that a request is passed on to */
 
 /* Whether this node keeps the supplier; without `keep` always. */
 enum err holder_is_here(bool *is, struct call *call, struct span supplier);
 
 /*
  * ERR_OK: the answer is to be made here. ERR_ANSWERED: nginx is to pass the
- * request on, and call->passed is the supplier; or it was passed here, and the
- * answer says that it is not for this node.
+ * request on, to call->passed; or it was passed here, call->passed is empty, and
+ * the answer says that it is not for this node.
  */
 enum err holder_pass(struct call *call, struct span supplier);
 
 /* The same to a node that keeps all of them; ERR_OK also where there is none. */
 enum err holder_pass_all(
     struct call *call, const struct span *suppliers, unsigned count);
+
+/*
+ * ERR_ANSWERED, as the call that asked within this one (fcgi/within.h) was
+ * answered, whose call->passed `list` is.
+ */
+enum err holder_pass_on(struct call *call, const struct holder_list *list);

@@ -234,6 +234,39 @@ def persons_and_agents(*nodes):
         answer = node.ask("POST", "/mcp", [call, dict(call, id=2)],
                           headers=headers)
         assert "not in a batch" in answer.text, answer.text
+        # Only once: who does not keep it passes nothing on.
+        answer = node.ask("POST", "/mcp", call, headers=dict(
+            headers, **{"X-Grid-Passed": "x"}))
+        assert answer.status == 421, answer.text
+    articles_of_two_suppliers(*nodes)
+
+
+def articles_of_two_suppliers(*nodes):
+    """A node that keeps both answers, whoever is asked, and by whatever way."""
+    kept = [node.has() for node in nodes]
+    for i, node in enumerate(nodes):
+        here, other = sorted(kept[i - 1] & kept[i])[0], \
+            sorted(kept[i - 1] - kept[i])[0]
+        for pair in (here, other), (other, here):
+            key = {"X-API-Key": node.ctl(
+                "key", "create", "--name", "%d of %s" % (i, pair[0]),
+                "--scope", "read", "--suppliers",
+                ",".join(pair)).split()[-1]}
+            answer = node.get("/api/v1/products/10007", headers=key)
+            whole = json.loads(answer.body)
+            assert answer.headers["X-Grid-Node"] == nodes[i - 1].name
+            assert "autresNoeuds" not in whole["meta"], whole["meta"]
+            answer = node.get(
+                "/mcp", "POST", dict(key, **{
+                    "Accept": "application/json, text/event-stream",
+                    "Content-Type": "application/json"}),
+                json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                            "params": {"name": "get_product",
+                                       "arguments": {"codein": "10007"}}}))
+            assert answer.status == 200 and \
+                answer.headers["X-Grid-Node"] == nodes[i - 1].name, \
+                (answer.status, answer.body)
+            assert b"not_compared" not in answer.body, answer.body
 
 
 def a_cold_miss_is_computed_once(*nodes):
