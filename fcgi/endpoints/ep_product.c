@@ -51,6 +51,16 @@ struct others {
 	unsigned count;
 };
 
+static uint64_t
+mix_others(const struct others *others)
+{
+	uint64_t tag = 0;
+
+	for (unsigned i = 0; i < others->count; i++)
+		tag = etag_mix(tag, others->codes[i].ptr, others->codes[i].len);
+	return tag;
+}
+
 static enum err
 send(struct call *call, struct snapview *view, uint32_t row,
     const struct listed *listed, const struct others *others, bool computed)
@@ -60,13 +70,14 @@ send(struct call *call, struct snapview *view, uint32_t row,
 	    live_network_generation(call->serving->views.live),
 	    live_facts(call->serving->views.live),
 	    view->ranges == NULL ? 0 : view->ranges->gamme,
-	    view->ranges == NULL ? 0 : view->ranges->state, computed};
+	    view->ranges == NULL ? 0 : view->ranges->state, computed,
+	    mix_others(others)};
 	struct iovbuf *body = &call->reply->body;
 	struct answer answer;
 	enum err err;
 
 	reply_header(call->reply, "Content-Type", "application/json");
-	if (etag_matches(call, tag, 6, FORMAT_JSON))
+	if (etag_matches(call, tag, 7, FORMAT_JSON))
 		return ERR_ANSWERED;
 	splice_begin(call->serving->splice, view->pinned->snap, view->ranges,
 	    call->serving->views.live, call->params.enrich,

@@ -267,6 +267,12 @@ def articles_of_two_suppliers(*nodes):
                 answer.headers["X-Grid-Node"] == nodes[i - 1].name, \
                 (answer.status, answer.body)
             assert b"not_compared" not in answer.body, answer.body
+    # No node keeps all suppliers: the answers differ, and their tags.
+    bodies = {}
+    for node in nodes:
+        answer = node.ask("GET", "/api/v1/products/10007")
+        body = bodies.setdefault(answer.headers["ETag"], answer.text)
+        assert answer.text == body, (answer.text, body)
 
 
 def a_cold_miss_is_computed_once(*nodes):
