@@ -181,32 +181,47 @@ drop(void *context, struct kv_txn *txn)
 	return err == ERR_OK ? count_change(txn) : err;
 }
 
-enum err
-share_put(struct store *store, const struct share_node *node)
+/* Also one beyond the list. ERR_NOT_FOUND; "" as its name: it cannot be read. */
+static enum err
+look_up(struct share_node *out, struct store *store, const char *name)
 {
-	struct share_node copy = *node;
-	struct share share;
-	unsigned number;
-	enum err err = share_look(&share, store);
+	struct key key = key_pair(span_of(name_of_record), span_of(name));
+	struct span value;
+	struct kv_txn *txn;
+	enum err err = kv_read(&txn, store_state(store));
 
 	if (err != ERR_OK)
 		return err;
-	number = share_find(&share, node->name);
-	if (number < share.count && share.nodes[number].keep == node->keep &&
-	    strcmp(share.nodes[number].address, node->address) == 0)
+	err = kv_get(txn, STATE_META, key_span(&key), &value);
+	if (err == ERR_OK && !read_record(out, span_of(name), value))
+		out->name[0] = '\0';
+	kv_abort(txn);
+	return err;
+}
+
+enum err
+share_put(struct store *store, const struct share_node *node)
+{
+	struct share_node copy = *node, found;
+	enum err err = look_up(&found, store, node->name);
+
+	if (err == ERR_OK && strcmp(found.name, node->name) == 0 &&
+	    found.keep == node->keep &&
+	    strcmp(found.address, node->address) == 0)
 		return ERR_OK;
-	return store_write(store, STORE_STATE, put, &copy);
+	return err == ERR_OK || err == ERR_NOT_FOUND
+	    ? store_write(store, STORE_STATE, put, &copy)
+	    : err;
 }
 
 enum err
 share_drop(struct store *store, const char *name)
 {
 	char copy[ENGINE_NODE_NAME_MAX];
-	struct share share;
-	enum err err = share_look(&share, store);
+	struct share_node found;
+	enum err err = look_up(&found, store, name);
 
-	if (err != ERR_OK || share_find(&share, name) == share.count ||
-	    !span_copy(copy, sizeof(copy), span_of(name)))
-		return err;
+	if (err != ERR_OK || !span_copy(copy, sizeof(copy), span_of(name)))
+		return err == ERR_NOT_FOUND ? ERR_OK : err;
 	return store_write(store, STORE_STATE, drop, copy);
 }

@@ -173,6 +173,26 @@ START_TEST(records_are_of_the_state)
 }
 END_TEST
 
+/* The list has no room for the last one. */
+START_TEST(records_beyond_the_list_are_put_once)
+{
+	struct share_node node = {"", "http://192.0.2.11", 2};
+	struct share found;
+
+	for (unsigned i = 0; i <= SHARE_NODES_MAX; i++) {
+		snprintf(node.name, sizeof(node.name), "node%02u", i);
+		ck_assert_int_eq(share_put(states, &node), ERR_OK);
+	}
+	ck_assert_int_eq(share_put(states, &node), ERR_OK);
+	ck_assert_int_eq(share_look(&found, states), ERR_OK);
+	ck_assert_uint_eq(found.count, SHARE_NODES_MAX);
+	ck_assert_uint_eq(found.changes, SHARE_NODES_MAX + 1);
+	ck_assert_int_eq(share_drop(states, node.name), ERR_OK);
+	ck_assert_int_eq(share_look(&found, states), ERR_OK);
+	ck_assert_uint_eq(found.changes, SHARE_NODES_MAX + 2);
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -187,6 +207,7 @@ test_suite(void)
 	tcase_add_test(order, order_is_the_same_for_good);
 	tcase_add_checked_fixture(records, states_make, states_remove);
 	tcase_add_test(records, records_are_of_the_state);
+	tcase_add_test(records, records_beyond_the_list_are_put_once);
 	suite_add_tcase(suite, order);
 	suite_add_tcase(suite, records);
 	return suite;
