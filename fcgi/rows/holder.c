@@ -7,8 +7,11 @@
 #include "fcgi/call.h"
 #include "fcgi/metrics.h"
 #include "fcgi/rows/ensure.h"
+#include "fcgi/rows/negotiate.h"
+#include "fcgi/rows/rowset.h"
 #include "lmdb-schema/state/share.h"
 #include "lmdb-schema/state/state.h"
+#include "lmdb-schema/upkeep/computed.h"
 
 #define HOLDERS_MAX 3
 #define RETRY_SECONDS 1
@@ -16,6 +19,7 @@
 struct holder_list {
 	const char *addresses[HOLDERS_MAX];
 	unsigned count;
+	bool page; /* is asked for, which takes no time */
 };
 
 struct holders {
@@ -118,13 +122,31 @@ list_holders(
 				add_holder(listing, order[i]);
 }
 
+/* Rows of a snapshot that there is, so few that no node needs its slow pool. */
+static bool
+is_page(struct call *call, const struct span *suppliers, unsigned count)
+{
+	const struct params *params = &call->params;
+	struct catalog_entry entry;
+
+	if (params->limit == 0 || params->since_generation != 0 ||
+	    params->limit > negotiate_rows(call, ROWSET_DUMP))
+		return false;
+	for (unsigned i = 0; i < count; i++)
+		if (computed_newest(&entry,
+			state_view_txn(call->serving->views.state),
+			suppliers[i]) != ERR_OK)
+			return false;
+	return true;
+}
+
 static enum err
 pass(struct call *call, const struct holder_list *list)
 {
 	uint64_t seen = call->reply->seen;
 	char name[32];
 
-	ensure_hand_over_to(call, "@holder");
+	ensure_hand_over_to(call, list->page ? "@page" : "@holder");
 	for (unsigned i = 0; i < list->count; i++) {
 		snprintf(name, sizeof(name), "X-Grid-Holder-%u", i + 1);
 		reply_header_text(
@@ -157,6 +179,7 @@ holder_pass_all(struct call *call, const struct span *suppliers, unsigned count)
 	if (listing.found == NULL)
 		return ERR_NO_MEMORY;
 	listing.found->count = 0;
+	listing.found->page = is_page(call, suppliers, count);
 	list_holders(&listing, holders, call);
 	return listing.found->count == 0 ? ERR_OK : pass(call, listing.found);
 }

@@ -3,10 +3,13 @@
  * (lmdb-schema/state/share.h). nginx passes them on to a node that does, by what
  * gridctl cluster nginx prints:
  *
- *	X-Accel-Redirect: @holder
+ *	X-Accel-Redirect: @holder                or @page, for an answer at once
  *	X-Grid-Holder-1: https://192.0.2.12     where, from the nodes' records
  *	X-Grid-Holder-2: https://192.0.2.13     and where then
  *	X-Grid-Holder-Seen: state:1234          what is to be seen there
+ *
+ * For a page of a snapshot that there is nginx waits ten seconds for the first
+ * of them, else as long as a computation may take.
  *
  * A passed request has X-Grid-Passed, and is passed on no more: a node that does
  * not keep the supplier answers it with 421, and nginx asks the next one. Where

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -122,6 +123,7 @@ def three_nodes_keep_two_of_three():
         other_requests(*nodes)
         persons_and_agents(*nodes)
         a_cold_miss_is_computed_once(*nodes)
+        one_hangs(one, two, three)
         one_is_stopped(one, two, three)
         two_are_stopped(one, two, three)
         one_leaves(one, two, three)
@@ -289,6 +291,26 @@ def a_cold_miss_is_computed_once(*nodes):
     together(*[lambda node=node: node.ctl(
         "compute", "--quiet", "--jobs", "1", "--all") for node in nodes])
     settled(nodes)
+
+
+def one_hangs(one, two, three):
+    """Its nginx takes connections and answers nothing: pages come from another
+    node, or from the one that is asked, long before a computation would end."""
+    passed = [(node, code) for node in (two, three) for code in node.codes()
+              if node.grid(code, "&limit=5").headers["X-Grid-Node"] == one.name]
+    node, code = passed[0]
+    with open("/proc/%d/task/%d/children" % (one.nginx.pid, one.nginx.pid)) \
+            as file:
+        workers = [int(pid) for pid in file.read().split()]
+    for pid in workers:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        answer = node.grid(code, "&limit=5")
+    finally:
+        for pid in workers:
+            os.kill(pid, signal.SIGCONT)
+    assert answer.status == 200, answer.body
+    assert answer.headers["X-Grid-Node"] != one.name
 
 
 def one_is_stopped(one, two, three):

@@ -27,7 +27,7 @@ fcgi.base fcgi/settings.* fcgi/metrics* fcgi/key_rates.* : lmdb-schema
 fcgi/http : lmdb-schema
 fcgi.call fcgi/call.* fcgi/fail.* fcgi/route.h fcgi/auth.* fcgi/outside.* fcgi/key_uses.* fcgi/seen.* fcgi/steps.* fcgi/views.* fcgi/within.* : fcgi.base fcgi/http lmdb-schema/snapshot lmdb-schema/state
 fcgi/table : fcgi/http
-fcgi/rows : fcgi.call fcgi/table lmdb-schema/snapshot
+fcgi/rows : fcgi.call fcgi/table lmdb-schema/snapshot lmdb-schema/upkeep
 fcgi/dump : fcgi/rows
 fcgi/search : fcgi/rows lmdb-schema/search
 fcgi/openapi : fcgi.call

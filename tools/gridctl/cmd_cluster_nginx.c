@@ -48,12 +48,15 @@ static const char location[] =
 /*
  * A location asks one node, and the next location another one; set comes before the
  * first, whose answer takes the place of the worker's. No part of the address is of
- * the request.
+ * the request. The first is there twice: a page comes at once, and a node whose
+ * nginx or gridapi hangs must not hold it up for as long as a computation may take.
  */
-static const char first_holder[] =
+static const char head[] =
     "# Requests for suppliers that this node does not keep: a worker says "
-    "where to.\n"
-    "location @holder {\n"
+    "where to.\n";
+
+static const char first_holder[] =
+    "location %s {\n"
     "	set $grid_holder_1 $upstream_http_x_grid_holder_1;\n"
     "	set $grid_holder_2 $upstream_http_x_grid_holder_2;\n"
     "	set $grid_holder_3 $upstream_http_x_grid_holder_3;\n"
@@ -74,7 +77,7 @@ static const char any_holder[] =
     "	proxy_set_header X-Grid-Seen $grid_holder_seen;\n"
     "	proxy_hide_header Strict-Transport-Security;\n"
     "	proxy_connect_timeout 2s;\n"
-    "	proxy_read_timeout 330s;\n"
+    "	proxy_read_timeout %us;\n"
     "	proxy_buffer_size 64k;\n"
     "	proxy_buffers 16 64k;\n"
     "	proxy_busy_buffers_size 512k;\n"
@@ -95,6 +98,8 @@ static const char no_holder[] = "location @here {\n"
 
 #define SYSTEMS_CA "/etc/ssl/certs/ca-certificates.crt"
 #define HOLDERS 3
+#define PAGE_S 10
+#define COMPUTATION_S 330 /* beyond a worker's 300 */
 
 /* "https://192.0.2.11", and not a name. */
 static bool
@@ -136,19 +141,21 @@ read_resolver(struct buf *out)
 	return err == ERR_OK && out->len == 0 ? ERR_NOT_FOUND : err;
 }
 
+/* `first` is the first one's name. */
 static void
-print_holder(unsigned i, const struct cluster_peers *peers, const char *node,
-    const struct buf *resolver)
+print_holder(unsigned i, const char *first, const struct cluster_peers *peers,
+    const char *node, const struct buf *resolver)
 {
+	bool page = strcmp(first, "@page") == 0;
 	char next[32];
 
 	snprintf(
 	    next, sizeof(next), i < HOLDERS ? "@holder%u" : "@here", i + 1);
 	if (i == 1)
-		fputs(first_holder, stdout);
+		printf(first_holder, first);
 	else
 		printf(next_holder, i, i);
-	printf(any_holder, i, node, next,
+	printf(any_holder, i, node, page ? PAGE_S : COMPUTATION_S, next,
 	    peers->ca[0] == '\0' ? SYSTEMS_CA : peers->ca);
 	if (peers->cert[0] != '\0')
 		printf("	proxy_ssl_certificate \"%s\";\n"
@@ -195,10 +202,13 @@ print_holders(
 			    "names: [cluster] address of each node is to be "
 			    "an IP address");
 	}
-	for (unsigned i = 1; err == ERR_OK && i <= HOLDERS; i++)
-		print_holder(i, peers, own.name, &resolver);
-	if (err == ERR_OK)
+	if (err == ERR_OK) {
+		fputs(head, stdout);
+		print_holder(1, "@page", peers, own.name, &resolver);
+		for (unsigned i = 1; i <= HOLDERS; i++)
+			print_holder(i, "@holder", peers, own.name, &resolver);
 		fputs(no_holder, stdout);
+	}
 	buf_fini(&resolver);
 	return err;
 }
