@@ -1,4 +1,5 @@
 /* gridctl cluster nginx: what nginx needs of a node. */
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,10 +116,26 @@ is_number(const char *address)
 #define RESOLV "/etc/resolv.conf"
 #define RESOLV_MAX 65536
 
-/* nginx looks a name up by this machine's servers. */
+/* nginx takes numbers without a zone, and refuses its settings for others. */
+static void
+add_server(struct buf *out, struct span server)
+{
+	char text[INET6_ADDRSTRLEN];
+	struct in6_addr number;
+
+	if (!span_copy(text, sizeof(text), server))
+		return;
+	if (inet_pton(AF_INET, text, &number) == 1)
+		buf_addf(out, " %s", text);
+	else if (inet_pton(AF_INET6, text, &number) == 1)
+		buf_addf(out, " [%s]", text);
+}
+
+/* The servers by which this machine looks up names; none where it has no file. */
 static enum err
 read_resolver(struct buf *out)
 {
+	static const struct span key = {"nameserver", 10};
 	struct span line, rest;
 	struct buf text;
 	enum err err;
@@ -126,19 +143,28 @@ read_resolver(struct buf *out)
 	buf_init(&text, RESOLV_MAX);
 	err = fs_read(&text, RESOLV);
 	rest = buf_span(&text);
-	while (err == ERR_OK && span_cut(&line, &rest, '\n')) {
-		struct span word, address = line;
-
-		if (!span_cut(&word, &address, ' ') ||
-		    !span_eq(word, SPAN("nameserver")))
-			continue;
-		address = span_trim(address);
-		buf_addf(out,
-		    span_find(address, ':') < address.len ? " [%.*s]" : " %.*s",
-		    SPAN_ARG(address));
-	}
+	while (err == ERR_OK && span_cut(&line, &rest, '\n'))
+		if (span_starts(line, key))
+			add_server(out, span_trim(span_from(line, key.len)));
 	buf_fini(&text);
-	return err == ERR_OK && out->len == 0 ? ERR_NOT_FOUND : err;
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+/* Also where this node's address is a number: others may have names. */
+static enum err
+find_resolver(struct buf *out, bool needed, struct fault *fault)
+{
+	enum err err = read_resolver(out);
+
+	if (err == ERR_OK)
+		err = buf_end(out);
+	if (err == ERR_OK && needed && out->len == 0)
+		err = ERR_NOT_FOUND;
+	if (err != ERR_OK)
+		fault_set(fault, RESOLV,
+		    "names no server by which nginx could look up names: "
+		    "[cluster] address of each node is to be an IP address");
+	return err;
 }
 
 /* `first` is the first one's name. */
@@ -162,7 +188,8 @@ print_holder(unsigned i, const char *first, const struct cluster_peers *peers,
 		       "	proxy_ssl_certificate_key \"%s\";\n",
 		    peers->cert, peers->key);
 	if (resolver->len > 0)
-		printf("	resolver%.*s valid=60s;\n",
+		printf("	resolver%.*s valid=60s;\n"
+		       "	resolver_timeout 2s;\n",
 		    SPAN_ARG(buf_span(resolver)));
 	puts("}");
 }
@@ -194,14 +221,8 @@ print_holders(
 		return err;
 	buf_init(&resolver, RESOLV_MAX);
 	err = check_trust(peers, fault);
-	if (err == ERR_OK && !is_number(own.address)) {
-		err = read_resolver(&resolver);
-		if (err != ERR_OK)
-			fault_set(fault, RESOLV,
-			    "names no server by which nginx could look up "
-			    "names: [cluster] address of each node is to be "
-			    "an IP address");
-	}
+	if (err == ERR_OK)
+		err = find_resolver(&resolver, !is_number(own.address), fault);
 	if (err == ERR_OK) {
 		fputs(head, stdout);
 		print_holder(1, "@page", peers, own.name, &resolver);
