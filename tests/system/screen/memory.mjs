@@ -1,6 +1,7 @@
 /*
  * memory: what a buyer does again and again leaves nothing behind. A round is
- * some minutes of use; what is alive is counted after a collection.
+ * some minutes of use; what is alive is counted after a collection, and of
+ * changes of supplier alone to the object.
  */
 import assert from "node:assert/strict";
 import {api, cell, chooseSupplier, open, rowsDrawn, SUPPLIER} from "./kit.mjs";
@@ -10,6 +11,7 @@ const FIRST = 3, MORE = 6; /* rounds */
 const LONG_MS = process.env.GRID_LONG ? 480000 : 0;
 const TOLD_MS = 60000;
 const MOST_MB = 1.5, MOST_NODES = 400; /* that the later rounds may add */
+const MOST_OWNED_KB = 40, MOST_SAME_NODES = 10; /* the same, of suppliers */
 
 async function round(page, other) {
 	for (const gamme of ["B", ""]) {
@@ -80,10 +82,78 @@ async function settled(page, session, fits) {
 	return one;
 }
 
+/* What the page's script owns: not the code that V8 has compiled meanwhile. */
+const OWNED = new Set(["object", "array", "string", "concatenated string",
+    "sliced string", "closure", "regexp", "number", "symbol", "bigint",
+    "object shape"]);
+
+/* {kb, nodes} that are alive, of a heap snapshot by the kinds of OWNED. */
+async function owned(session) {
+	const {nodes} = await alive(session);
+	const parts = [];
+	const hear = ({chunk}) => parts.push(chunk);
+
+	session.on("HeapProfiler.addHeapSnapshotChunk", hear);
+	await session.send("HeapProfiler.takeHeapSnapshot");
+	session.off("HeapProfiler.addHeapSnapshotChunk", hear);
+	const {snapshot: {meta}, nodes: list} = JSON.parse(parts.join(""));
+	const fields = meta.node_fields;
+	const kind = fields.indexOf("type"), size = fields.indexOf("self_size");
+	let bytes = 0;
+
+	for (let at = 0; at < list.length; at += fields.length)
+		if (OWNED.has(meta.node_types[kind][list[at + kind]]))
+			bytes += list[at + size];
+	return {kb: bytes / 1024, nodes};
+}
+
+/*
+ * By the address: of each word that is typed the browser itself keeps a node,
+ * in its list of what can be undone.
+ */
+async function changeSuppliers(page, other, count) {
+	for (let i = 0; i < count; i++)
+		for (const code of [other, SUPPLIER]) {
+			await page.evaluate((one) => {
+				location.hash = `#${one}`;
+			}, code);
+			await page.waitForFunction((one) => document
+			    .querySelector(".supplier-name .code")
+			    ?.textContent === one, code);
+			await rowsDrawn(page);
+		}
+}
+
 const isSame = (one, last) => one.nodes === last?.nodes &&
     Math.abs(one.mb - last.mb) < 0.1;
 
+async function suppliers(day, browser) {
+	await day.check("twenty times two suppliers leave no object and no node",
+	    async () => {
+		const page = day.page = await open(browser);
+		const session = await page.context().newCDPSession(page);
+		const other = await another();
+
+		await changeSuppliers(page, other, 5);
+		await settled(page, session, isSame);
+		const before = await owned(session);
+
+		await changeSuppliers(page, other, 20);
+		await settled(page, session, ({nodes}) =>
+		    nodes <= before.nodes);
+		const after = await owned(session);
+
+		console.log(`    ${(after.kb - before.kb).toFixed(1)} KB, ${
+			after.nodes - before.nodes} nodes more`);
+		assert.ok(after.kb - before.kb < MOST_OWNED_KB);
+		assert.ok(after.nodes - before.nodes < MOST_SAME_NODES);
+		assert.deepEqual(page.problems, []);
+		await page.context().close();
+	});
+}
+
 export async function memory(day, browser) {
+	await suppliers(day, browser);
 	await day.check("an hour's rounds leave no memory behind", async () => {
 		const page = day.page = await open(browser);
 		const session = await page.context().newCDPSession(page);
