@@ -29,6 +29,20 @@ export function onSessionEnd(renew) {
 	renewSession = renew;
 }
 
+let logins = 0; /* questions that wait for one */
+
+/* Whether a login is waited for: the page asks nothing of its own meanwhile. */
+export const awaitsLogin = () => logins > 0;
+
+async function renew(failedAgain) {
+	logins++;
+	try {
+		await renewSession(failedAgain);
+	} finally {
+		logins--;
+	}
+}
+
 /*
  * Settled once the session that this page is given anew is there: what was asked
  * with the one before fails until then.
@@ -153,7 +167,7 @@ export async function ask(method, path, options = {}) {
 			if (error.status === 401 && !options.open) {
 				if (!options.givesSession)
 					await given;
-				await renewSession(tries > 0);
+				await renew(tries > 0);
 			} else if ((isUnsure(error) || isBusy(error)) &&
 			    method === "GET")
 				await waitOffline(error.retryAfter ||

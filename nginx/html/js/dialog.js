@@ -43,6 +43,8 @@ export function openDialog({title, content, actions = [], wide = false}) {
 	});
 	document.body.append(dialog);
 	dialog.showModal();
+	/* A login stays over all windows: closed, it shows itself again. */
+	document.querySelector("dialog.login")?.close();
 	placeNotices();
 	const closed = new Promise((resolve) => {
 		dialog.addEventListener("close", () => {

@@ -2,7 +2,7 @@
  * inbox: at which suppliers proposals wait: how many, how old, and whose. From
  * there to the rows, one after the other, and on to the next supplier.
  */
-import {get} from "./api.js";
+import {awaitsLogin, get} from "./api.js";
 import {emit, on} from "./bus.js";
 import {openDialog} from "./dialog.js";
 import {el, icon, lock} from "./dom.js";
@@ -44,7 +44,7 @@ export function inbox(go, supplier) {
 	}
 
 	/* A count that cannot be had is no news. */
-	const look = () => document.hidden ? null : waiting()
+	const look = () => document.hidden || awaitsLogin() ? null : waiting()
 	    .then(({total}) => show(total)).catch(() => null);
 
 	function row({codeFournisseur: code, propositions, oldest, authors},

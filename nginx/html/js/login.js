@@ -92,7 +92,7 @@ function wordsFor(error) {
 
 /* A window that only a login closes; the old one comes back after it. */
 function showOver(page) {
-	const had = document.activeElement;
+	let had = document.activeElement;
 
 	page.addEventListener("keydown", (event) => {
 		if (event.key === "Escape")
@@ -100,12 +100,19 @@ function showOver(page) {
 	});
 	page.addEventListener("cancel", (event) => event.preventDefault());
 	page.addEventListener("close", () => {
-		if (page.isConnected)
-			page.showModal();
+		if (page.isConnected) {
+			had = document.activeElement;
+			show();
+		}
 	});
-	document.body.append(page);
-	page.showModal();
-	placeNotices();
+	/* The last in the page: notices stand in it. */
+	function show() {
+		document.body.append(page);
+		page.showModal();
+		placeNotices();
+	}
+
+	show();
 	return () => {
 		page.remove();
 		placeNotices();
@@ -170,6 +177,8 @@ export function logIn(host, {lead = t("login_lead"), known = ""} = {}) {
 		    showOver(el("dialog.login", {"aria-label": t("login")},
 			form)) : showIn(host, el("main.login", {}, form));
 
+		/* Also when it is shown again over a window that has opened. */
+		(known ? password : user).autofocus = true;
 		(known ? password : user).focus();
 	});
 }

@@ -156,8 +156,12 @@ export function supplierPicker() {
 		event.stopPropagation();
 	});
 	button.addEventListener("click", () => popup.hidden ? open() : close());
+	/* A login that comes over the page leaves it as it was. */
+	const isLeftFor = (node) => !box.contains(node) &&
+	    node.closest("dialog.login") === null;
+
 	document.addEventListener("pointerdown", ({target}) => {
-		if (!popup.hidden && !box.contains(target))
+		if (!popup.hidden && isLeftFor(target))
 			close();
 	});
 
@@ -165,7 +169,7 @@ export function supplierPicker() {
 
 	/* A click on nothing leaves for no element: see pointerdown. */
 	box.addEventListener("focusout", ({relatedTarget}) => {
-		if (relatedTarget !== null && !box.contains(relatedTarget))
+		if (relatedTarget !== null && isLeftFor(relatedTarget))
 			close();
 	});
 

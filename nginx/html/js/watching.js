@@ -2,6 +2,7 @@
  * watching: what others do meanwhile: proposals that come and go, and the
  * buyer's own edits on another computer. Looked for while the page is seen.
  */
+import {awaitsLogin} from "./api.js";
 import {complain} from "./errors.js";
 import {lookForEdits, refreshPending} from "./ranges.js";
 import {t} from "./text.js";
@@ -31,7 +32,7 @@ export function watch(seen, changed, others) {
 	}
 
 	function lookIfSeen() {
-		if (!seen() || document.hidden)
+		if (!seen() || document.hidden || awaitsLogin())
 			return;
 		look();
 		lookForEdits();

@@ -14,6 +14,7 @@ import {columns} from "./columns.mjs";
 import {counts} from "./counts.mjs";
 import {buyersDay} from "./day.mjs";
 import {elsewhere} from "./elsewhere.mjs";
+import {ended} from "./ended.mjs";
 import {failing} from "./failing.mjs";
 import {faults} from "./faults.mjs";
 import {files} from "./files.mjs";
@@ -65,7 +66,7 @@ if (!GRID_PARTS) {
 }
 for (const part of [back, choosing, counts, bulk, files, elsewhere, inbox, views, finer,
     places, buyersDay, columns, choices, months, yearOnYear, paper, partly, sheets,
-    slicing, summary, tables, failing, shifts, keeping, keyboard, odd, races, signs, together, buyers,
+    slicing, summary, tables, failing, ended, shifts, keeping, keyboard, odd, races, signs, together, buyers,
     roles, memory, looks, sizes].filter(wanted))
 	await part(day, browser);
 await browser.close();
