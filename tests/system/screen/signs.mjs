@@ -66,13 +66,24 @@ async function late(day, page) {
 	});
 }
 
+const proposalAt = (page, row) => cell(page, row, "codeGamme")
+    .locator(".proposal");
+
+/* A proposal of before is not taken for the one that comes. */
+async function proposeAt(page, row) {
+	const one = await articleAt(page, row);
+
+	await proposalAt(page, row).waitFor({state: "detached"});
+	await propose(one.codein, one.wanted);
+	return one;
+}
+
 /* The row at the top, with a proposal that the page shows. */
 async function proposedRow(page) {
-	const one = await articleAt(page, 0);
+	const one = await proposeAt(page, 0);
 
-	await propose(one.codein, one.wanted);
 	await lookAgain(page);
-	await cell(page, 0, "codeGamme").locator(".proposal").waitFor();
+	await proposalAt(page, 0).waitFor();
 	await cell(page, 0, "libelle1").click();
 	return one;
 }
@@ -118,14 +129,11 @@ async function keysAfterSigns(day, page) {
 	});
 	await day.check("two decisions are undone one after the other",
 	    async () => {
-		const rows = [await articleAt(page, 0), await articleAt(page, 1)];
+		const rows = [await proposeAt(page, 0), await proposeAt(page, 1)];
 
-		for (const {codein, wanted} of rows)
-			await propose(codein, wanted);
 		await lookAgain(page);
 		for (const row of [0, 1])
-			await cell(page, row, "codeGamme").locator(".proposal")
-			    .waitFor();
+			await proposalAt(page, row).waitFor();
 		await cell(page, 0, "libelle1").click();
 		for (const key of ["-", "ArrowDown", "-"])
 			await page.keyboard.press(key);
@@ -226,14 +234,11 @@ const show = (page, which) => page.locator(
 async function proposedRows(page, count) {
 	const rows = [];
 
-	for (let row = 0; row < count; row++) {
-		rows.push(await articleAt(page, row));
-		await propose(rows[row].codein, rows[row].wanted);
-	}
+	for (let row = 0; row < count; row++)
+		rows.push(await proposeAt(page, row));
 	await lookAgain(page);
 	for (let row = 0; row < count; row++)
-		await cell(page, row, "codeGamme").locator(".proposal")
-		    .waitFor();
+		await proposalAt(page, row).waitFor();
 	return rows;
 }
 
