@@ -68,29 +68,20 @@ make_room(struct submission *submission, size_t count)
 
 /* --- before --------------------------------------------------------------- */
 
-/* By the snapshot, or by the facts. */
-struct supplier {
-	struct snapshot *snap; /* NULL: the facts are asked */
-	struct known *known;
-	struct span name;
-};
-
 static enum err
-find(const struct supplier *supplier, struct span codein, bool in_order,
+find(const struct known *known, struct span codein, bool in_order,
     uint32_t *place)
 {
 	uint32_t row;
 
-	if (supplier->snap == NULL)
-		return known_find(supplier->known, codein);
-	return in_order
-	    ? snapshot_find_next(supplier->snap, codein, place, &row)
-	    : snapshot_find(supplier->snap, codein, &row);
+	return known->snap != NULL && in_order
+	    ? snapshot_find_next(known->snap, codein, place, &row)
+	    : known_find(known, codein);
 }
 
 /* Each unknown article once, in the order of the request. */
 static enum err
-find_unknown(struct submission *submission, const struct supplier *supplier,
+find_unknown(struct submission *submission, const struct known *known,
     struct codemap *unknown)
 {
 	bool in_order =
@@ -101,7 +92,7 @@ find_unknown(struct submission *submission, const struct supplier *supplier,
 	for (unsigned i = 0; i < submission->count && err == ERR_OK; i++) {
 		struct span codein = submission->changes[i].codein;
 
-		err = find(supplier, codein, in_order, &place);
+		err = find(known, codein, in_order, &place);
 		if (err != ERR_NOT_FOUND)
 			continue;
 		err = codemap_add(unknown, codein, &number);
@@ -157,13 +148,13 @@ tell_unknown(struct submission *submission, const struct codemap *unknown)
 }
 
 static enum err
-check_known(struct submission *submission, const struct supplier *supplier)
+check_known(struct submission *submission, const struct known *known)
 {
 	struct codemap *unknown = codemap_new();
 	enum err err = ERR_NO_MEMORY;
 
 	if (unknown != NULL)
-		err = find_unknown(submission, supplier, unknown);
+		err = find_unknown(submission, known, unknown);
 	if (err == ERR_OK && codemap_count(unknown) > 0)
 		err = tell_unknown(submission, unknown);
 	codemap_free(unknown);
@@ -260,27 +251,25 @@ typedef enum err (*tell_function)(
     struct submission *submission, struct span name);
 
 static enum err
-propose_for(struct submission *submission, const struct supplier *supplier,
+propose_for(struct submission *submission, const struct known *known,
     tell_function tell)
 {
-	enum err err = check_known(submission, supplier);
+	enum err err = check_known(submission, known);
 
 	if (err == ERR_OK)
 		err = deposit(submission);
-	return err == ERR_OK ? tell(submission, supplier->name) : err;
+	return err == ERR_OK ? tell(submission, known->name) : err;
 }
 
 static enum err
 propose_by_facts(struct submission *submission, tell_function tell)
 {
 	struct known known;
-	struct supplier supplier = {.known = &known};
 	enum err err =
 	    known_open(&known, submission->call, submission->supplier);
 
-	supplier.name = known.name;
 	if (err == ERR_OK)
-		err = propose_for(submission, &supplier, tell);
+		err = propose_for(submission, &known, tell);
 	known_close(&known);
 	return err;
 }
@@ -289,7 +278,7 @@ static enum err
 propose(struct submission *submission, tell_function tell)
 {
 	struct call *call = submission->call;
-	struct supplier supplier = {.known = NULL};
+	struct known known;
 	struct snapview view;
 	bool here;
 	enum err err = holder_is_here(&here, call, submission->supplier);
@@ -307,10 +296,9 @@ propose(struct submission *submission, tell_function tell)
 		snapview_drop(&view, call, ERR_OK);
 		return err;
 	}
-	supplier.snap = view.pinned->snap;
-	supplier.name = snapshot_name(supplier.snap);
+	known_by_snapshot(&known, view.pinned->snap);
 	return snapview_close(
-	    &view, call, propose_for(submission, &supplier, tell));
+	    &view, call, propose_for(submission, &known, tell));
 }
 
 /* --- PUT ------------------------------------------------------------------ */

@@ -261,43 +261,35 @@ read_body(struct deciding *deciding)
 	return ERR_OK;
 }
 
-/* The snapshot, or the facts where it is NULL. */
 static enum err
-find(const struct known *known, struct snapshot *snap, struct span codein)
-{
-	uint32_t row;
-
-	return snap == NULL ? known_find(known, codein)
-			    : snapshot_find(snap, codein, &row);
-}
-
-static enum err
-tell_unknown(
-    struct deciding *deciding, const struct known *known, struct snapshot *snap)
+tell_unknown(struct deciding *deciding, const struct known *known)
 {
 	struct call *call = deciding->call;
 	const struct proposal_verdict *verdict = &deciding->verdict;
 	struct jsonw json;
 	unsigned unknown = 0;
+	enum err err = ERR_OK;
 
 	fail_begin(&json, call);
 	jsonw_key(&json, "inconnus");
 	jsonw_array_begin(&json);
-	for (unsigned i = verdict->count - deciding->edits; i < verdict->count;
-	     i++) {
+	for (unsigned i = verdict->count - deciding->edits;
+	     i < verdict->count && err == ERR_OK; i++) {
 		struct span codein = deciding->decisions[i].codein;
 
-		if (find(known, snap, codein) == ERR_OK)
+		err = known_find(known, codein);
+		if (err != ERR_NOT_FOUND)
 			continue;
+		err = ERR_OK;
 		unknown++;
 		jsonw_string(&json, codein);
 	}
 	jsonw_array_end(&json);
-	if (unknown > 0)
+	if (err == ERR_OK && unknown > 0)
 		return fail_end(&json, call, 404, CODE_NOT_FOUND,
 		    SPAN("This supplier does not have every one of these "
 			 "articles: see details.inconnus. Nothing was saved."));
-	return ERR_OK;
+	return err;
 }
 
 static enum err
@@ -308,7 +300,7 @@ check_by_facts(struct deciding *deciding)
 	    known_open(&known, deciding->call, deciding->verdict.supplier);
 
 	if (err == ERR_OK)
-		err = tell_unknown(deciding, &known, NULL);
+		err = tell_unknown(deciding, &known);
 	known_close(&known);
 	return err;
 }
@@ -323,6 +315,7 @@ check_known(struct deciding *deciding)
 	struct call *call = deciding->call;
 	struct span supplier = deciding->verdict.supplier;
 	struct snapview view;
+	struct known known;
 	bool here = true, computed;
 	enum err err = ERR_OK;
 
@@ -336,9 +329,8 @@ check_known(struct deciding *deciding)
 		    ensure_snapshot(&view, call, supplier, 0, false, &computed);
 	if (err != ERR_OK)
 		return err;
-	err = tell_unknown(deciding, NULL, view.pinned->snap);
-	snapview_close(&view, call, ERR_OK);
-	return err;
+	known_by_snapshot(&known, view.pinned->snap);
+	return snapview_close(&view, call, tell_unknown(deciding, &known));
 }
 
 /* Not everybody decides for every supplier. */

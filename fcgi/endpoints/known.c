@@ -4,6 +4,13 @@
 #include "fcgi/fail.h"
 #include "fcgi/rows/shared_source.h"
 #include "lmdb-schema/facts/source.h"
+#include "lmdb-schema/snapshot/snapshot.h"
+
+void
+known_by_snapshot(struct known *known, struct snapshot *snap)
+{
+	*known = (struct known){.snap = snap, .name = snapshot_name(snap)};
+}
 
 enum err
 known_open(struct known *known, struct call *call, struct span supplier)
@@ -32,8 +39,12 @@ enum err
 known_find(const struct known *known, struct span codein)
 {
 	bool lists = false;
-	enum err err = source_lists(
-	    &lists, known->source->source, known->supplier, codein);
+	uint32_t row;
+	enum err err;
 
+	if (known->snap != NULL)
+		return snapshot_find(known->snap, codein, &row);
+	err = source_lists(
+	    &lists, known->source->source, known->supplier, codein);
 	return err == ERR_OK && !lists ? ERR_NOT_FOUND : err;
 }

@@ -1,6 +1,6 @@
 /*
- * known: whether a supplier has an article, by the current facts: for writes at a
- * node that does not keep the supplier's snapshot (rows/holder.h).
+ * known: whether a supplier has an article, for writes: by its snapshot, or by the
+ * current facts at a node that does not keep it (rows/holder.h).
  */
 #pragma once
 
@@ -9,13 +9,18 @@
 
 struct call;
 struct shared_source;
+struct snapshot;
 
 struct known {
+	struct snapshot *snap; /* NULL: the facts are asked */
 	struct shared_source *source;
 	struct span supplier, name; /* until known_close() */
 };
 
-/* ERR_ANSWERED: the caller may see no such supplier with articles: 404. */
+/* By a snapshot, which the caller holds; nothing is to be closed. */
+void known_by_snapshot(struct known *known, struct snapshot *snap);
+
+/* By the facts. ERR_ANSWERED: the caller may see no such supplier with articles: 404. */
 enum err known_open(
     struct known *known, struct call *call, struct span supplier);
 void known_close(struct known *known);

@@ -175,7 +175,7 @@ across_find(
 	const struct scope *scope = across->scope;
 	struct word_index_row found = {0, 0};
 
-	assert(scope != NULL && scope->index != NULL);
+	assert(scope->index != NULL);
 	*place = word_index_row(&found, scope->index, rank)
 	    ? scope->place[found.supplier]
 	    : SCOPE_NOWHERE;

@@ -208,7 +208,7 @@ others_have(const struct giving *giving, struct span supplier)
 static enum err
 give(uint64_t *given, const struct giving *giving, struct span supplier)
 {
-	struct catalog_entry entry;
+	struct catalog_entry entry = {.generation = 0};
 	struct computed record;
 	enum err err = computed_read(&record, giving->store, supplier);
 

@@ -104,7 +104,7 @@ struct pushing {
 	bool again; /* the lists are to be made anew */
 	bool lacks; /* a file of the edition or checkpoint is neither here */
 	enum err damage; /* of a file here, which holds up no other */
-	struct pushed *pushed;
+	struct pushed pushed;
 	struct fault *fault;
 };
 
@@ -176,7 +176,7 @@ put_piece(struct pushing *pushing, const struct files_id *id, unsigned number,
 	if (err != ERR_OK)
 		return err;
 	memcpy(object.name, id->name, sizeof(object.name));
-	pushing->pushed->bytes += object.bytes;
+	pushing->pushed.bytes += object.bytes;
 	return add_object(&pushing->listing, &object);
 }
 
@@ -201,7 +201,7 @@ push_file(
 		if (!has_piece(listing, &pushing->bucket, id, i))
 			err = put_piece(pushing, id, i, &fault);
 	if (err == ERR_OK)
-		pushing->pushed->files++;
+		pushing->pushed.files++;
 	pushing->lacks = pushing->lacks || err == ERR_DAMAGED;
 	if (err == ERR_DAMAGED && !files_have(pushing->dir, id))
 		return ERR_OK;
@@ -421,13 +421,13 @@ push_files(struct pushed *out, struct store *store, enum push_whose whose,
 	memset(out, 0, sizeof(*out));
 	if (err == ERR_OK && pushing->bucket.url[0] != '\0') {
 		pushing->whose = whose;
-		pushing->pushed = out;
 		pushing->again = true;
 		err = lock_pushing(&lock, pushing->dir);
 		while (err == ERR_OK && pushing->again)
 			err = push_all(pushing);
 		if (err == ERR_OK)
 			err = pushing->damage;
+		*out = pushing->pushed;
 	}
 	if (lock >= 0)
 		close(lock);
@@ -545,22 +545,19 @@ count_snapshot(
 
 	(void)supplier;
 	if (has_whole(&pushing->listing, &pushing->bucket, &computed->file))
-		pushing->pushed->files++;
+		pushing->pushed.files++;
 	return ERR_OK;
 }
 
 static enum err
 count_all(struct push_look *out, struct pushing *pushing)
 {
-	struct pushed whole = {.files = 0};
-	enum err err;
-
-	pushing->pushed = &whole;
-	err = bucket_list(
+	enum err err = bucket_list(
 	    &pushing->bucket, add_object, &pushing->listing, pushing->fault);
+
 	if (err == ERR_OK)
 		err = computed_each(pushing->store, count_snapshot, pushing);
-	out->snapshots = whole.files;
+	out->snapshots = pushing->pushed.files;
 	out->objects = count_of(&pushing->listing);
 	for (size_t i = 0; i < out->objects; i++)
 		out->bytes += objects_of(&pushing->listing)[i].bytes;

@@ -99,8 +99,8 @@ static const char no_holder[] = "location @here {\n"
 
 #define SYSTEMS_CA "/etc/ssl/certs/ca-certificates.crt"
 #define HOLDERS 3
-#define PAGE_S 10
-#define COMPUTATION_S 330 /* beyond a worker's 300 */
+#define PAGE_S 10u
+#define COMPUTATION_S 330u /* beyond a worker's 300 */
 
 /* "https://192.0.2.11", and not a name. */
 static bool
