@@ -16,16 +16,6 @@ struct asker {
 	char error[CURL_ERROR_SIZE];
 };
 
-static size_t
-take_body(char *bytes, size_t size, size_t count, void *context)
-{
-	struct asker *asker = context;
-
-	buf_add(asker->answer, bytes, size * count);
-	/* Fewer bytes than given end the transfer. */
-	return asker->answer->err == ERR_OK ? size * count : 0;
-}
-
 #define SET(option, value) \
 	(good = good && \
 		asker->lib->easy_setopt(asker->curl, option, value) == \
@@ -38,8 +28,6 @@ set_up(struct asker *asker, const struct ask_trust *trust)
 	    libcurl_set_up(asker->lib, asker->curl, trust, asker->error);
 
 	SET(CURLOPT_TCP_NODELAY, 1L);
-	SET(CURLOPT_WRITEFUNCTION, take_body);
-	SET(CURLOPT_WRITEDATA, asker);
 	return good;
 }
 
@@ -138,7 +126,8 @@ ask(struct asker *asker, const struct ask_question *question, int *status,
     struct buf *answer)
 {
 	struct curl_slist *headers = make_headers(asker->lib, question->token);
-	bool good = headers != NULL;
+	bool good =
+	    headers != NULL && libcurl_answer(asker->lib, asker->curl, answer);
 	enum err err = ERR_NO_MEMORY;
 
 	assert(question->body.len > 0 && question->timeout_ms > 0);

@@ -129,6 +129,24 @@ libcurl_watch(
 	return good;
 }
 
+/* Fewer bytes than given end the transfer. */
+static size_t
+take_body(char *bytes, size_t size, size_t count, void *context)
+{
+	struct buf *answer = context;
+
+	buf_add(answer, bytes, size * count);
+	return answer->err == ERR_OK ? size * count : 0;
+}
+
+bool
+libcurl_answer(const struct libcurl *lib, CURL *curl, struct buf *answer)
+{
+	return lib->easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body) ==
+	    CURLE_OK &&
+	    lib->easy_setopt(curl, CURLOPT_WRITEDATA, answer) == CURLE_OK;
+}
+
 enum err
 libcurl_err(CURLcode code)
 {

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/buf.h"
 #include "common/err.h"
 #include "common/web/ask.h"
 #include "common/web/object.h"
@@ -48,6 +49,9 @@ const struct libcurl *libcurl(void);
 /* The options that requests to nodes, to etcd and to a bucket have in common. */
 bool libcurl_set_up(const struct libcurl *lib, CURL *curl,
     const struct ask_trust *trust, char error[CURL_ERROR_SIZE]);
+
+/* An answer goes behind what the buffer has; a full one ends the transfer. */
+bool libcurl_answer(const struct libcurl *lib, CURL *curl, struct buf *answer);
 
 /*
  * Signs the request for a store of objects, with the SHA-256 of its body in digits,

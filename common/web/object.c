@@ -20,16 +20,6 @@ struct sending {
 	char error[CURL_ERROR_SIZE];
 };
 
-/* Fewer bytes than given end the transfer. */
-static size_t
-take_body(char *bytes, size_t size, size_t count, void *context)
-{
-	struct sending *sending = context;
-
-	buf_add(sending->answer, bytes, size * count);
-	return sending->answer->err == ERR_OK ? size * count : 0;
-}
-
 static size_t
 give_body(char *bytes, size_t size, size_t count, void *context)
 {
@@ -86,7 +76,8 @@ set_up(struct sending *sending)
 	bool puts = strcmp(request->method, "PUT") == 0;
 	bool good = libcurl_set_up(sending->lib, sending->curl, request->trust,
 			sending->error) &&
-	    libcurl_watch(sending->lib, sending->curl, &sending->speed);
+	    libcurl_watch(sending->lib, sending->curl, &sending->speed) &&
+	    libcurl_answer(sending->lib, sending->curl, sending->answer);
 
 	sending->headers = libcurl_sign(sending->lib, sending->curl,
 	    request->sign, puts ? request->sha : NULL);
@@ -94,8 +85,6 @@ set_up(struct sending *sending)
 	SET(CURLOPT_URL, request->url);
 	SET(CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
 	SET(CURLOPT_FRESH_CONNECT, 1L);
-	SET(CURLOPT_WRITEFUNCTION, take_body);
-	SET(CURLOPT_WRITEDATA, sending);
 	if (puts)
 		return good && set_up_body(sending);
 	if (strcmp(request->method, "GET") != 0)
