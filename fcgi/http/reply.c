@@ -192,10 +192,14 @@ add_vary(struct reply *reply)
 static void
 add_node(struct reply *reply)
 {
+	char text[6 + NUM_TEXT_MAX] = "state:";
+	size_t len;
+
 	reply_header_text(reply, "X-Grid-Node", span_of(reply->node));
-	if (reply->has_seen)
-		reply_header(reply, "X-Grid-Seen", "state:%llu",
-		    (unsigned long long)reply->seen);
+	if (!reply->has_seen)
+		return;
+	len = 6 + num_int_text(text + 6, (int64_t)reply->seen);
+	reply_header_text(reply, "X-Grid-Seen", span_make(text, len));
 }
 
 /* Headers of every answer. */
