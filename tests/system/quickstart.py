@@ -560,6 +560,15 @@ def nothing_listens_elsewhere_than_on_loopback():
                     assert address == "0100007F", line
 
 
+def nginx_writes_no_pid_file_of_quickstart():
+    """A file that two write is empty for a moment: what reads it then takes
+    nginx for dead."""
+    with open(os.path.join(quick().folder, "nginx", "nginx.conf")) as file:
+        own = re.search(r"(?m)^pid (.*);", file.read()).group(1)
+    assert os.path.exists(own), own
+    assert os.path.dirname(own) != os.path.join(quick().folder, "run"), own
+
+
 def what_was_killed_is_started_again_without_noise():
     """The pid files of the dead are still there: that is nothing to tell."""
     pids = quick().pids()
@@ -824,6 +833,7 @@ def main():
         second_run_without_a_number_keeps_what_is_there,
         second_run_may_move_to_another_port,
         nothing_listens_elsewhere_than_on_loopback,
+        nginx_writes_no_pid_file_of_quickstart,
         what_was_killed_is_started_again_without_noise,
         an_own_import_may_have_any_code,
         stop_ends_all_and_may_be_said_twice,
