@@ -31,7 +31,9 @@ struct holder_list;
 struct holders;
 struct row_cache;
 struct key_uses;
+struct many;
 struct metrics;
+struct peers;
 struct scope_slot;
 struct route;
 struct api_settings;
@@ -56,6 +58,7 @@ struct server {
 	struct key_uses *uses;
 	char *node; /* its name among several; NULL: on its own */
 	bool keeps_part; /* of the suppliers, as others do: rows/holder.h */
+	struct peers *peers; /* search/peers.h, where it does */
 	atomic_uint waiting; /* threads, for other nodes' entries: seen.c */
 };
 
@@ -84,6 +87,7 @@ struct serving {
 	struct reply reply;
 	struct splice *splice;
 	struct gzip_dump *gzip_dump;
+	struct many *many; /* search/gather.c: connections to other nodes */
 	/* Texts, each with the one module that writes it. */
 	struct buf message; /* steps.c: of an error in the query */
 	struct buf details; /* fail.c, steps.c: of an error */

@@ -167,6 +167,8 @@ const struct route routes[] = {
 	USE_KEPT, ep_kept_remove, "Keep it no more", {0}},
     {METHOD_POST, "/mcp", "mcp", ROUTE_KEY, 0, ep_mcp,
 	"The grid as tools, for agents: Model Context Protocol", {0}},
+    {METHOD_POST, "/cluster/part", "part", ROUTE_OPEN, 0, ep_part,
+	"A node's part of the suppliers, for another node", {0}},
     {METHOD_GET, "/healthz", "healthz", ROUTE_OPEN, 0, ep_healthz,
 	"The worker answers", {0}},
     {METHOD_GET, "/readyz", "readyz", ROUTE_OPEN, 0, ep_readyz,

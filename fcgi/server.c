@@ -8,6 +8,7 @@
 #include "common/arena.h"
 #include "common/date.h"
 #include "common/digest.h"
+#include "common/web/many.h"
 #include "fcgi/call.h"
 #include "fcgi/dump/gzip_dump.h"
 #include "fcgi/key_uses.h"
@@ -17,6 +18,7 @@
 #include "fcgi/rows/shared_source.h"
 #include "fcgi/rows/snapcache.h"
 #include "fcgi/rows/splice.h"
+#include "fcgi/search/peers.h"
 #include "fcgi/search/scope.h"
 #include "lmdb-schema/state/attempts.h"
 #include "lmdb-schema/store/cluster.h"
@@ -77,6 +79,11 @@ name_node(struct server *server, struct fault *fault)
 	if (err != ERR_OK || node.name[0] == '\0')
 		return err;
 	server->keeps_part = sharing.keep > 0;
+	if (server->keeps_part)
+		err = peers_new(
+		    &server->peers, server->settings->data_dir, fault);
+	if (err != ERR_OK)
+		return err;
 	server->node = strdup(node.name);
 	return server->node == NULL ? ERR_NO_MEMORY : ERR_OK;
 }
@@ -135,6 +142,7 @@ server_close(struct server *server)
 	key_uses_free(server->uses);
 	attempts_close(server->attempts);
 	store_close(server->store);
+	peers_free(server->peers);
 	free(server->node);
 	free((struct ticking *)server);
 }
@@ -217,6 +225,7 @@ serving_free(struct serving *serving)
 {
 	if (serving == NULL)
 		return;
+	many_free(serving->many);
 	views_close(&serving->views);
 	arena_free(serving->arena);
 	reply_fini(&serving->reply);

@@ -17,6 +17,7 @@ enum err ep_fournisseurs(struct call *call);
 enum err ep_magasins(struct call *call);
 enum err ep_nomenclatures(struct call *call);
 enum err ep_grid(struct call *call);
+enum err ep_part(struct call *call);
 enum err ep_lookup(struct call *call);
 enum err ep_aggregates(struct call *call);
 enum err ep_search(struct call *call);

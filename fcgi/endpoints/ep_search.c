@@ -1,11 +1,13 @@
 /*
  * GET /products/search: across all suppliers that have been computed, or one.
  *
- * The total is exact: every supplier is asked.
+ * The total is exact: every supplier is asked, those that other nodes keep of these
+ * (search/gather.h).
  */
 #include <assert.h>
 #include <stdio.h>
 
+#include "common/arena.h"
 #include "common/members.h"
 #include "fcgi/endpoints/answer.h"
 #include "fcgi/endpoints/asked.h"
@@ -21,11 +23,16 @@
 #include "fcgi/rows/snapview.h"
 #include "fcgi/rows/splice.h"
 #include "fcgi/search/across.h"
+#include "fcgi/search/gather.h"
+#include "fcgi/search/part_row.h"
 #include "lmdb-schema/facts/live.h"
 
 struct search {
 	struct call *call;
 	struct across across;
+	struct gather *gather; /* from several nodes; NULL: from this one */
+	int64_t suppliers, absent; /* searched, and not */
+	uint64_t tag;
 	struct paging pages;
 	int64_t first, count; /* the page's rows, of all that match */
 	bool elsewhere; /* where requests may take longer */
@@ -46,6 +53,9 @@ ask(struct search *search)
 
 	if (err != ERR_OK)
 		return err;
+	search->suppliers = search->across.suppliers;
+	search->absent = search->across.absent;
+	search->tag = search->across.tag;
 	search->pages =
 	    paging_of(call->params.page, limit, search->across.total);
 	search->count = paging_rows(&search->first, &search->pages);
@@ -67,31 +77,126 @@ find(struct search *search)
 	return err == ERR_NOT_READY ? ask(search) : err;
 }
 
+/* --- of several nodes ------------------------------------------------------ */
+
+#define TRIES 3
+
+/* Whether rows that show something else may match, or stand elsewhere. */
+static bool
+is_steady(const struct rowset_query *query)
+{
+	return !query->pending && query->gamme == ROW_GAMME_NONE &&
+	    query->condition_count == 0 && query->more_count == 0 &&
+	    !row_is_gamme(rowset_column(query)) &&
+	    (row_info[rowset_column(query)].flags & ROW_LIVE) == 0;
+}
+
+static enum err
+own_part(struct buf *out, struct call *call,
+    const struct part_question *question, void *context)
+{
+	const struct search *search = context;
+
+	return part_search(out, call, &search->across.query, question);
+}
+
+/* As far as the page that is asked for, if there are as many rows. */
+static uint64_t
+rows_up_to(const struct params *params, int64_t limit)
+{
+	__int128 rows = (__int128)params->page * limit;
+
+	return rows > UINT32_MAX ? UINT32_MAX : (uint64_t)rows;
+}
+
+static enum err
+gather_once(struct search *search, const struct span *codes, unsigned count)
+{
+	const struct params *params = &search->call->params;
+	struct gather *gather = search->gather;
+	int64_t limit = params->limit == 0 ? PAGING_LIMIT : params->limit;
+	enum err err = gather_ask(
+	    gather, codes, count, rows_up_to(params, limit), params->page == 1);
+
+	if (err != ERR_OK)
+		return err;
+	search->pages = paging_of(params->page, limit, gather->total);
+	search->count = paging_rows(&search->first, &search->pages);
+	return gather_seek(
+	    gather, (uint64_t)search->first, (uint64_t)search->count);
+}
+
+static enum err
+gather(struct search *search)
+{
+	struct gather *gather = search->gather;
+	struct span *codes = NULL;
+	unsigned count = 0;
+	int64_t absent = 0;
+	enum err err = gather_begin(gather, search->call);
+
+	gather->own = own_part;
+	gather->context = search;
+	gather->steady = is_steady(&search->across.query);
+	if (err == ERR_OK)
+		err = cover_suppliers(&codes, &count, &absent, gather->cover);
+	if (err != ERR_OK)
+		return err;
+	err = ERR_BUSY;
+	for (unsigned i = 0; i < TRIES && err == ERR_BUSY; i++)
+		err = gather_once(search, codes, count);
+	search->suppliers = gather->suppliers;
+	search->absent = absent + gather->absent;
+	search->tag =
+	    etag_mix(gather->sum, &search->absent, sizeof(search->absent));
+	return err;
+}
+
+/* Of the form that the answer has, separator and all. */
+static enum err
+add_gathered(struct search *search)
+{
+	struct call *call = search->call;
+	struct iovbuf *body = &call->reply->body;
+	struct span values[ROW_COLUMNS], text;
+	enum err err = gather_next(search->gather, &text);
+
+	if (err == ERR_OK && search->flat != NULL)
+		err = part_row_read(values, text, call->serving->splice);
+	if (err != ERR_OK)
+		return err;
+	if (search->flat != NULL)
+		return flat_row_given(search->flat, values);
+	iovbuf_add(body, text);
+	iovbuf_add(body, search->form == SPLICE_JSON ? SPAN(",") : SPAN("\n"));
+	return ERR_OK;
+}
+
 /* --- the answer ----------------------------------------------------------- */
 
-/* Of a node that keeps a part of the suppliers, as others keep the rest. */
+/* Of several nodes: the ones that keep a supplier may be away. */
 static int
 elsewhere_text(char *text, size_t size, const struct search *search)
 {
-	long long absent = (long long)search->across.absent;
+	long long absent = (long long)search->absent;
 	bool one = absent == 1;
 
 	if (request_french(search->call->request))
 		return snprintf(text, size,
 		    "%lld fournisseur%s n'%s pas été cherché%s : sans "
-		    "snapshot, ou à d'autres nœuds ; fournisseur en nomme un, "
-		    "qui l'est partout.",
-		    absent, one ? "" : "s", one ? "a" : "ont", one ? "" : "s");
+		    "snapshot, ou gardé%s par des nœuds qui ne répondent pas.",
+		    absent, one ? "" : "s", one ? "a" : "ont", one ? "" : "s",
+		    one ? "" : "s");
 	return snprintf(text, size,
-	    "%lld supplier%s not searched: without snapshot, or kept by other "
-	    "nodes; one that fournisseur names is searched everywhere.",
+	    "%lld supplier%s not searched: without snapshot, or kept by nodes "
+	    "that do not answer.",
 	    absent, one ? " was" : "s were");
 }
 
 static int
 absent_text(char *text, size_t size, const struct search *search)
 {
-	long long absent = (long long)search->across.absent;
+	long long absent = (long long)search->absent;
 	bool one = absent == 1;
 
 	if (search->call->server->keeps_part)
@@ -117,9 +222,9 @@ add_warning(struct jsonw *json, const struct search *search)
 	if (search->pages.more)
 		len = paging_warning(text, search->call, &search->pages,
 		    search->count, PAGING_HOW_LIST);
-	if (search->pages.more && search->across.absent > 0)
+	if (search->pages.more && search->absent > 0)
 		text[len++] = ' ';
-	if (search->across.absent > 0)
+	if (search->absent > 0)
 		len +=
 		    (size_t)absent_text(text + len, sizeof(text) - len, search);
 	if (len > 0)
@@ -132,8 +237,8 @@ add_meta(struct jsonw *json, const struct search *search)
 	const struct params *params = &search->call->params;
 
 	members_object(json, "meta");
-	members_int(json, "fournisseurs", search->across.suppliers);
-	members_int(json, "sansSnapshot", search->across.absent);
+	members_int(json, "fournisseurs", search->suppliers);
+	members_int(json, "sansSnapshot", search->absent);
 	members_bool(json, "complet", !search->pages.more);
 	add_warning(json, search);
 	members_names(json, "ignores", params->ignored, params->ignored_count);
@@ -163,6 +268,10 @@ add_rows(struct search *search)
 
 		if (!reply_flush_row(call->reply, i))
 			break; /* the reply has kept the failure */
+		if (search->gather != NULL) {
+			err = add_gathered(search);
+			continue;
+		}
 		err = across_next(&search->across, &view, &row);
 		if (err != ERR_OK)
 			break;
@@ -217,8 +326,8 @@ send(struct search *search)
 {
 	struct call *call = search->call;
 	enum format format = negotiate_format(call);
-	const uint64_t tag[] = {search->across.tag,
-	    live_network_generation(call->serving->views.live)};
+	const uint64_t tag[] = {
+	    search->tag, live_network_generation(call->serving->views.live)};
 
 	negotiate_headers(call, format, "products", call->params.fournisseur);
 	if (etag_matches(call, tag, 2, format))
@@ -228,7 +337,7 @@ send(struct search *search)
 	paging_headers(call, &search->pages, format);
 	if (format != FORMAT_JSON)
 		reply_header(call->reply, "X-Sans-Snapshot", "%lld",
-		    (long long)search->across.absent);
+		    (long long)search->absent);
 	splice_columns(call->serving->splice, &call->params.fields);
 	if (search->count > negotiate_rows(call, ROWSET_GATHERED))
 		reply_stream(call->reply, -1);
@@ -293,6 +402,27 @@ check_seen(struct call *call)
 				       : fail_no_supplier(call, *asked);
 }
 
+static enum err
+across_nodes(struct search *search)
+{
+	struct call *call = search->call;
+	enum err err;
+
+	/* A thread that serves pages waits for no other node. */
+	if (!call->request->slow_pool)
+		return ensure_hand_over(call);
+	search->gather =
+	    arena_alloc(call->serving->arena, sizeof(*search->gather));
+	if (search->gather == NULL)
+		return ERR_NO_MEMORY;
+	err = gather(search);
+	if (err == ERR_OK)
+		err = send(search);
+	gather_end(search->gather);
+	return err == ERR_BUSY && !call->reply->streaming ? gather_refuse(call)
+							  : err;
+}
+
 enum err
 ep_search(struct call *call)
 {
@@ -309,6 +439,8 @@ ep_search(struct call *call)
 	if (err != ERR_OK)
 		return err;
 	across_begin(&search.across, call, &query);
+	if (call->server->keeps_part && call->params.fournisseur.len == 0)
+		return across_nodes(&search);
 	err = find(&search);
 	if (err == ERR_OK)
 		err = send(&search);

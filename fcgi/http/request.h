@@ -34,6 +34,8 @@ struct request {
 	struct span grid_passed; /* the node that passes it on: rows/holder.h */
 	struct span
 	    grid_alone; /* none of those that it was passed to answers */
+	struct span
+	    grid_part; /* nginx: it is another node's, by the secret of all */
 	struct span host, forwarded_host, forwarded_proto;
 	/*
 	 * The organisation's server has told nginx these of a person; no

@@ -47,7 +47,7 @@ put_dump(struct asking *asking, struct span what)
 
 #define PART_MAX 160
 
-/* Of a node that keeps a part of the suppliers: "" where all were searched. */
+/* Of nodes that keep a part of the suppliers: "" where all were searched. */
 static void
 part_text(char text[PART_MAX], const struct asking *asking)
 {
@@ -58,7 +58,7 @@ part_text(char text[PART_MAX], const struct asking *asking)
 	if (asking->agent->call->server->keeps_part && absent > 0)
 		snprintf(text, PART_MAX,
 		    " %" PRId64 " supplier%s not searched, without snapshot or "
-		    "kept by other nodes: name one in supplier to search it.",
+		    "kept by nodes that do not answer.",
 		    absent, absent == 1 ? " was" : "s were");
 }
 

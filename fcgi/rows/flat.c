@@ -318,11 +318,22 @@ wide_cells(struct flat *flat, struct span json, unsigned column)
 }
 
 static enum err
+read_values(struct span *values, struct flat *flat, uint32_t row)
+{
+	struct splice *splice = flat->splice;
+
+	if (flat->given == NULL)
+		return splice_values(splice, row, values);
+	memcpy(values, flat->given, splice->chosen_count * sizeof(*values));
+	return ERR_OK;
+}
+
+static enum err
 row_as_line(struct flat *flat, uint32_t row)
 {
 	struct splice *splice = flat->splice;
 	struct span *cells = table_cells(&flat->table, splice->chosen_count);
-	enum err err = splice_values(splice, row, cells);
+	enum err err = read_values(cells, flat, row);
 
 	return err == ERR_OK ? table_row_end(&flat->table) : err;
 }
@@ -331,7 +342,7 @@ static enum err
 row_as_wide_line(struct flat *flat, uint32_t row)
 {
 	struct splice *splice = flat->splice;
-	enum err err = splice_values(splice, row, flat->values);
+	enum err err = read_values(flat->values, flat, row);
 
 	for (unsigned i = 0; i < splice->chosen_count && err == ERR_OK; i++) {
 		unsigned column = splice->chosen[i];
@@ -416,7 +427,7 @@ static enum err
 row_as_lines(struct flat *flat, uint32_t row)
 {
 	struct splice *splice = flat->splice;
-	enum err err = splice_values(splice, row, flat->values);
+	enum err err = read_values(flat->values, flat, row);
 
 	flat->count = 0;
 	for (unsigned i = 0; i < splice->chosen_count && err == ERR_OK; i++)
@@ -450,6 +461,17 @@ flat_row(struct flat *flat, uint32_t row)
 	default:
 		return row_as_line(flat, row);
 	}
+}
+
+enum err
+flat_row_given(struct flat *flat, const struct span *values)
+{
+	enum err err;
+
+	flat->given = values;
+	err = flat_row(flat, 0);
+	flat->given = NULL;
+	return err;
 }
 
 enum err

@@ -24,6 +24,7 @@ struct flat {
 	enum format_months months;
 	int32_t first_month; /* of the period: MONTHS_COLUMNS */
 	struct snapshot *snap; /* the same */
+	const struct span *given; /* of a row that is of no snapshot here */
 	struct span values[ROW_COLUMNS]; /* of a row */
 	char month[DATE_TEXT_MAX + 2]; /* of a line: MONTHS_LINES */
 	struct flat_entry *entries; /* of its maps */
@@ -41,6 +42,9 @@ enum err flat_begin(struct flat *flat, struct call *call, enum format format,
 
 /* A row of the snapshot that the splice is at. */
 enum err flat_row(struct flat *flat, uint32_t row);
+
+/* A row of another node: the values of the chosen columns, in their order. */
+enum err flat_row_given(struct flat *flat, const struct span *values);
 
 enum err flat_end(struct flat *flat);
 void flat_fini(struct flat *flat);

@@ -10,6 +10,7 @@
 #include "common/num.h"
 #include "fcgi/rows/filter_priv.h"
 #include "fcgi/rows/shown.h"
+#include "fcgi/rows/sort_bytes.h"
 #include "lmdb-schema/order.h"
 #include "lmdb-schema/snapshot/snapshot_columns.h"
 
@@ -238,6 +239,27 @@ sort_keys_compare(int *way, const struct sort_place *a,
 		if (err != ERR_OK)
 			return err;
 		*way = compare_values(&of_a, &of_b, key->descending);
+	}
+	return ERR_OK;
+}
+
+enum err
+sort_keys_bytes(struct buf *out, const struct sort_place *at,
+    const struct rowset_query *query)
+{
+	for (unsigned i = 0; i < query->more_count; i++) {
+		const struct sort_key *key = &query->more[i];
+		struct value value;
+		enum err err = value_of(&value, at, query, key->column);
+
+		if (err != ERR_OK)
+			return err;
+		if (value.null)
+			sort_bytes_null(out);
+		else if (is_text(key->column))
+			sort_bytes_text(out, value.text, key->descending);
+		else
+			sort_bytes_number(out, value.number, key->descending);
 	}
 	return ERR_OK;
 }

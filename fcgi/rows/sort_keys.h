@@ -35,3 +35,7 @@ struct sort_place {
  */
 enum err sort_keys_compare(int *way, const struct sort_place *a,
     const struct sort_place *b, const struct rowset_query *query);
+
+/* The same keys of a row as bytes (sort_bytes.h). */
+enum err sort_keys_bytes(struct buf *out, const struct sort_place *at,
+    const struct rowset_query *query);

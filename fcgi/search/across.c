@@ -43,7 +43,7 @@ forget(struct across *across)
 	across->heap = NULL;
 	across->count = 0;
 	across->total = across->suppliers = across->absent = 0;
-	across->tag = 0;
+	across->tag = across->sum = across->places = 0;
 }
 
 void
@@ -347,6 +347,8 @@ ask(struct across *across, struct scope *scope)
 	across->suppliers += scope->count;
 	across->absent += scope->absent;
 	across->tag = etag_mix(across->tag, &scope->tag, sizeof(scope->tag));
+	across->sum += scope->sum;
+	across->places += scope->places;
 	return err;
 }
 
@@ -377,7 +379,7 @@ ask_all(struct across *across)
 	do {
 		struct scope *scope;
 
-		err = scope_all(&scope, across->call, from);
+		err = scope_all(&scope, across->call, from, across->wanted);
 		if (err != ERR_OK)
 			return err;
 		from = scope->next;
@@ -395,7 +397,8 @@ ask_without_index(struct across *across)
 
 	forget(across);
 	across->plain = true;
-	err = scope_plain(&scope, across->call, across->damaged);
+	err =
+	    scope_plain(&scope, across->call, across->wanted, across->damaged);
 	across->damaged = false;
 	return err == ERR_OK ? ask_part(across, scope) : err;
 }

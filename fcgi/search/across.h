@@ -13,17 +13,21 @@
 
 #include "fcgi/rows/rowset.h"
 
+struct buf;
 struct call;
+struct scope_wanted;
 struct snapview;
 
 struct across {
 	struct call *call;
 	struct rowset_query query;
+	const struct scope_wanted *wanted; /* of all; or NULL */
 	unsigned column; /* of the sort */
 	int64_t total; /* exact number of matching rows */
 	int64_t suppliers; /* suppliers searched */
 	int64_t absent; /* never computed, or unreadable */
 	uint64_t tag; /* of all the rows that they show */
+	uint64_t sum, places; /* as scope.h has them */
 	/* across.c and across_order.c */
 	bool plain; /* without the word index, which was unusable */
 	bool damaged; /* because its contents are impossible */
@@ -55,6 +59,12 @@ enum err across_ask(struct across *across, struct span supplier);
  * across_ask() again, perhaps with fewer suppliers. That happens at most once.
  */
 enum err across_seek(struct across *across, int64_t first, int64_t count);
+
+/*
+ * The bytes by which the row that comes next is ordered, at this node and at any
+ * other, behind what `out` has (sort_bytes.h): a row with lesser bytes comes first.
+ */
+enum err across_order(struct buf *out, struct across *across);
 
 /*
  * The next row, valid until across_end(), and in the answer until that is put.

@@ -11,6 +11,7 @@
 #include "common/num.h"
 #include "fcgi/rows/shown.h"
 #include "fcgi/rows/snapview.h"
+#include "fcgi/rows/sort_bytes.h"
 #include "fcgi/rows/sort_keys.h"
 #include "fcgi/search/across.h"
 #include "fcgi/search/across_priv.h"
@@ -376,6 +377,49 @@ across_seek(struct across *across, int64_t first, int64_t count)
 	for (int64_t i = 0; i < first && !alone && err == ERR_OK; i++)
 		err = step(across);
 	return err;
+}
+
+/* A single stream has no sort values, as its rows are in their order. */
+static enum err
+load_alone(struct across *across, struct across_stream *stream)
+{
+	if (across->count > 1)
+		return ERR_OK;
+	if (!stream->of_index)
+		stream->today = is_of_today(across, stream);
+	return snapview_blame(
+	    across->call, stream->view, load_value(across, stream));
+}
+
+enum err
+across_order(struct buf *out, struct across *across)
+{
+	struct across_stream *top = across->heap[0];
+	struct snapshot *snap = top->view->pinned->snap;
+	const struct sort_place place = {snap, top->view->ranges, top->row};
+	struct buf *label = &across->call->serving->label;
+	bool descending = across->query.descending;
+	enum err err = load_alone(across, top);
+
+	assert(across->left > 0);
+	if (err != ERR_OK)
+		return err;
+	if (top->null)
+		sort_bytes_null(out);
+	else if (is_by_number(across))
+		sort_bytes_number(out, top->number, descending);
+	else
+		sort_bytes_text(out, buf_span(&top->text), descending);
+	err = sort_keys_bytes(out, &place, &across->query);
+	if (err == ERR_OK && codein_of(across, top).len == 0)
+		err = ERR_DAMAGED;
+	if (err != ERR_OK)
+		return snapview_blame(across->call, top->view, err);
+	buf_clear(label);
+	jsonw_unquote(label, snapshot_value(snap, top->row, COL_codein));
+	sort_bytes_text(out, buf_span(label), false);
+	sort_bytes_text(out, snapshot_supplier(snap), false);
+	return buf_end(label);
 }
 
 enum err

@@ -165,10 +165,18 @@ versions_of(const struct serving *serving)
 	    state_view_version(serving->views.state)};
 }
 
-static bool
-is_of(const struct scope_kept *kept, const struct versions *versions)
+static uint64_t
+hash_of(const struct scope_wanted *wanted)
 {
-	return kept != NULL && kept->versions.catalog == versions->catalog &&
+	return wanted == NULL ? 0 : wanted->hash;
+}
+
+static bool
+is_of(const struct scope_kept *kept, const struct versions *versions,
+    uint64_t wanted)
+{
+	return kept != NULL && kept->wanted == wanted &&
+	    kept->versions.catalog == versions->catalog &&
 	    kept->versions.live == versions->live &&
 	    kept->versions.state == versions->state;
 }
@@ -181,14 +189,15 @@ look(struct scope *scope, int64_t now_ns)
 		snapcache_look(scope->views[scope->loose[i]].pinned, now_ns);
 }
 
-/* The slot's scope, when it has these versions. */
+/* The slot's scope, when it has these versions and suppliers. */
 static struct scope *
-take(struct scope_slot *slot, const struct versions *versions, int64_t now_ns)
+take(struct scope_slot *slot, const struct versions *versions, uint64_t wanted,
+    int64_t now_ns)
 {
 	struct scope *scope = NULL;
 
 	pthread_mutex_lock(&slot->lock);
-	if (is_of(slot->present, versions)) {
+	if (is_of(slot->present, versions, wanted)) {
 		scope = &slot->present->scope;
 		atomic_fetch_add(&slot->present->users, 1);
 		slot->used_ns = date_monotonic_ns();
@@ -287,13 +296,15 @@ take_index(struct scope_slot *slot, struct call *call)
 
 static enum err
 make_and_keep(struct scope **out, struct call *call, uint64_t suppliers,
-    struct word_index *index)
+    const struct scope_wanted *wanted, struct word_index *index)
 {
 	struct versions versions = versions_of(call->serving);
-	enum err err = scope_make(out, call, 0, (unsigned)suppliers, index);
+	enum err err =
+	    scope_make(out, call, 0, (unsigned)suppliers, wanted, index);
 
 	if (err != ERR_OK)
 		return err;
+	((struct scope_kept *)*out)->wanted = hash_of(wanted);
 	keep(call->server->scope, *out, &versions);
 	if (scope_wants_index(*out))
 		on_demand_index(call);
@@ -301,7 +312,8 @@ make_and_keep(struct scope **out, struct call *call, uint64_t suppliers,
 }
 
 enum err
-scope_all(struct scope **out, struct call *call, unsigned from)
+scope_all(struct scope **out, struct call *call, unsigned from,
+    const struct scope_wanted *wanted)
 {
 	struct server *server = call->server;
 	struct versions versions = versions_of(call->serving);
@@ -311,25 +323,26 @@ scope_all(struct scope **out, struct call *call, unsigned from)
 	assert(server->scope != NULL);
 	if (from == 0)
 		look_at_index(server->scope, call->request->start_ns);
-	*out = from == 0
-	    ? take(server->scope, &versions, call->request->start_ns)
-	    : NULL;
+	*out = from == 0 ? take(server->scope, &versions, hash_of(wanted),
+			       call->request->start_ns)
+			 : NULL;
 	if (*out != NULL)
 		return ERR_OK;
 	err = catalog_count(call->serving->views.catalog, &suppliers);
 	if (err != ERR_OK)
 		return err;
 	if (suppliers > most)
-		return scope_make(
-		    out, call, from, most < PART ? (unsigned)most : PART, NULL);
+		return scope_make(out, call, from,
+		    most < PART ? (unsigned)most : PART, wanted, NULL);
 	err = make_and_keep(
-	    out, call, suppliers, take_index(server->scope, call));
+	    out, call, suppliers, wanted, take_index(server->scope, call));
 	/* The index's rows. */
-	return err == ERR_DAMAGED ? scope_plain(out, call, true) : err;
+	return err == ERR_DAMAGED ? scope_plain(out, call, wanted, true) : err;
 }
 
 enum err
-scope_plain(struct scope **out, struct call *call, bool damaged)
+scope_plain(struct scope **out, struct call *call,
+    const struct scope_wanted *wanted, bool damaged)
 {
 	uint64_t suppliers;
 	enum err err = catalog_count(call->serving->views.catalog, &suppliers);
@@ -337,5 +350,6 @@ scope_plain(struct scope **out, struct call *call, bool damaged)
 	*out = NULL;
 	if (damaged)
 		make_anew(call, true);
-	return err == ERR_OK ? make_and_keep(out, call, suppliers, NULL) : err;
+	return err == ERR_OK ? make_and_keep(out, call, suppliers, wanted, NULL)
+			     : err;
 }

@@ -25,6 +25,13 @@
 
 #define SCOPE_NOWHERE UINT32_MAX
 
+/* Suppliers that a search is for, where others are another node's: part.h. */
+struct scope_wanted {
+	const struct span *codes; /* ascending */
+	unsigned count;
+	uint64_t hash; /* of all codes; not 0 */
+};
+
 struct call;
 struct snapview;
 
@@ -39,6 +46,8 @@ struct scope {
 	uint32_t *place; /* by number in the index: place, or SCOPE_NOWHERE */
 	uint64_t *there; /* bits by rank: supplier has a place; NULL: all */
 	uint64_t tag; /* of all the rows that they show */
+	/* Of wanted ones: the same in any order, and of the snapshots alone. */
+	uint64_t sum, places;
 	unsigned next; /* where the next part begins; 0: this was the last */
 	int64_t absent; /* suppliers with articles that are not in it */
 };
@@ -55,18 +64,21 @@ void scope_slot_tick(struct scope_slot *slot, int64_t seconds);
  * Gets all computed suppliers, from the part `from` on, which is 0 or a scope's
  * `next`. Suppliers whose file or ranges cannot be used are left out and
  * counted as absent, and so, in the first part, are suppliers that were never
- * computed. Pair with scope_release() or scope_hold().
+ * computed. Pair with scope_release() or scope_hold(). With `wanted`, which may
+ * be NULL, only those, and none is counted as absent.
  *
  * Has the word index made again when too many suppliers are not in it.
  */
-enum err scope_all(struct scope **out, struct call *call, unsigned from);
+enum err scope_all(struct scope **out, struct call *call, unsigned from,
+    const struct scope_wanted *wanted);
 
 /*
  * The same without the word index, after a supplier in it could not be opened
  * or because the index is `damaged`, which removes it. The scope is kept for
  * the next searches.
  */
-enum err scope_plain(struct scope **out, struct call *call, bool damaged);
+enum err scope_plain(struct scope **out, struct call *call,
+    const struct scope_wanted *wanted, bool damaged);
 
 /* Gets one supplier; empty when it was never computed. */
 enum err scope_one(struct scope **out, struct call *call, struct span supplier);

@@ -25,6 +25,8 @@ struct making {
 	struct call *call;
 	struct scope_kept *kept;
 	unsigned from, room, seen; /* entries of the catalogue */
+	const struct scope_wanted *wanted; /* or NULL */
+	unsigned passed; /* of the wanted ones, all before the entry */
 	uint32_t in_index; /* the index's first supplier not passed yet */
 };
 
@@ -81,6 +83,12 @@ count(struct making *making, struct span supplier, uint64_t generation,
 	    proposal_version(serving->views.state, supplier)};
 
 	scope->tag = etag_mix(scope->tag, parts, sizeof(parts));
+	if (making->wanted != NULL) {
+		uint64_t code = etag_mix(0, supplier.ptr, supplier.len);
+
+		scope->places += etag_mix(code, parts, sizeof(parts[0]));
+		scope->sum += etag_mix(code, parts, sizeof(parts));
+	}
 	making->kept->generations[scope->count++] = generation;
 	making->kept->rows += rows;
 }
@@ -146,6 +154,21 @@ add_from_index(struct making *making)
 	count(making, code, supplier->generation, supplier->rows);
 }
 
+/* Both lists are in the order of the codes. */
+static bool
+is_wanted(struct making *making, struct span supplier)
+{
+	const struct scope_wanted *wanted = making->wanted;
+	int way = -1;
+
+	if (wanted == NULL)
+		return true;
+	while (making->passed < wanted->count &&
+	    (way = span_cmp(wanted->codes[making->passed], supplier)) < 0)
+		making->passed++;
+	return making->passed < wanted->count && way == 0;
+}
+
 static enum err
 add_entry(
     void *context, struct span supplier, const struct catalog_entry *entry)
@@ -153,7 +176,7 @@ add_entry(
 	struct making *making = context;
 	unsigned place = making->seen++;
 
-	if (place < making->from)
+	if (place < making->from || !is_wanted(making, supplier))
 		return ERR_OK;
 	if (place - making->from >= making->room) {
 		if (making->kept->scope.next == 0)
@@ -298,19 +321,20 @@ add_all(struct making *making, struct word_index *index)
 		err = add_entries(making);
 	if (err == ERR_OK && kept->scope.index != NULL)
 		err = mark_there(&kept->scope);
-	if (err == ERR_OK && making->from == 0)
+	if (err == ERR_OK && making->from == 0 && making->wanted == NULL)
 		err = add_absent(&kept->scope, making->call);
 	return err;
 }
 
 enum err
 scope_make(struct scope **out, struct call *call, unsigned from, unsigned room,
-    struct word_index *index)
+    const struct scope_wanted *wanted, struct word_index *index)
 {
 	struct making making;
 	enum err err = begin(&making, call, room);
 
 	making.from = from;
+	making.wanted = wanted;
 	if (err == ERR_OK)
 		err = add_all(&making, index);
 	else

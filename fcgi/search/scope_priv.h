@@ -15,6 +15,7 @@ struct scope_kept {
 	struct scope scope; /* first: a scope's address is its kept's */
 	atomic_uint users;
 	struct versions versions;
+	uint64_t wanted; /* the hash of those, or 0 */
 	struct snapcache *snapcache;
 	pthread_mutex_t lock; /* held while a view is opened */
 	atomic_uchar *open; /* by place */
@@ -25,10 +26,10 @@ struct scope_kept {
 
 /*
  * Makes the part of all suppliers that begins at `from`, of `room` entries of
- * the catalogue. Takes over the word index, which may be NULL.
+ * the catalogue. Takes over the word index; that, and `wanted`, may be NULL.
  */
 enum err scope_make(struct scope **out, struct call *call, unsigned from,
-    unsigned room, struct word_index *index);
+    unsigned room, const struct scope_wanted *wanted, struct word_index *index);
 
 /*
  * Whether so many rows are missing in its word index that a new one should be

@@ -29,7 +29,7 @@ fcgi.call fcgi/call.* fcgi/fail.* fcgi/route.h fcgi/auth.* fcgi/outside.* fcgi/k
 fcgi/table : fcgi/http
 fcgi/rows : fcgi.call fcgi/table lmdb-schema/snapshot lmdb-schema/upkeep
 fcgi/dump : fcgi/rows
-fcgi/search : fcgi/rows lmdb-schema/search
+fcgi/search : fcgi/rows lmdb-schema/search common/web
 fcgi/openapi : fcgi.call
 fcgi/endpoints : fcgi/dump fcgi/search fcgi/openapi lmdb-schema/upkeep
 fcgi/mcp : fcgi/endpoints common/mcp

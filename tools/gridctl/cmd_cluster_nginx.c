@@ -14,8 +14,9 @@
 static const struct opt_spec nginx_spec = {
     .usage = "gridctl [--data DIR] cluster nginx",
     .about = "Prints what nginx needs so that it serves files to the other "
-	     "nodes, and passes on requests for suppliers that this one does "
-	     "not keep; it has the nodes' secret.",
+	     "nodes, answers them for its part of the suppliers, and passes on "
+	     "requests for suppliers that this one does not keep; it has the "
+	     "nodes' secret.",
 };
 
 static const char location[] =
@@ -32,6 +33,15 @@ static const char location[] =
     "	etag off;\n"
     "	sendfile_max_chunk 1m;\n"
     "	add_header Cache-Control no-store;\n"
+    "}\n"
+    "# What another node asks of its part of the suppliers.\n"
+    "location = /cluster/part {\n"
+    "	error_page 401 /cluster/refused;\n"
+    "	if ($http_authorization != \"%s\") {\n"
+    "		return 401;\n"
+    "	}\n"
+    "	set $grid_part 1;\n"
+    "	fastcgi_pass $grid_to_pages;\n"
     "}\n"
     "location = /cluster/refused {\n"
     "	internal;\n"
@@ -256,7 +266,7 @@ cmd_cluster_nginx(int argc, char **argv)
 	err = cluster_peers(&peers, dir, &fault);
 	if (err != ERR_OK)
 		return cmd_fail("cluster nginx", err, &fault);
-	printf(location, peers.token, dir);
+	printf(location, peers.token, dir, peers.token);
 	err = print_holders(dir, &peers, &fault);
 	return err == ERR_OK ? CMD_DONE
 			     : cmd_fail("cluster nginx", err, &fault);

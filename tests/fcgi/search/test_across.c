@@ -140,7 +140,7 @@ START_TEST(a_book_made_meanwhile_is_used)
 	make_book();
 	ask_all(false);
 	call = world_call();
-	ck_assert_int_eq(scope_all(&scope, &call, 0), ERR_OK);
+	ck_assert_int_eq(scope_all(&scope, &call, 0, NULL), ERR_OK);
 	ck_assert_ptr_nonnull(scope->index);
 	ck_assert_uint_eq(scope->loose_count, 0);
 	ck_assert_uint_eq(scope->count, 3);
@@ -158,7 +158,7 @@ START_TEST(who_is_newer_than_the_book_is_asked_himself)
 	begin_anew();
 	ask_all(true);
 	call = world_call();
-	ck_assert_int_eq(scope_all(&scope, &call, 0), ERR_OK);
+	ck_assert_int_eq(scope_all(&scope, &call, 0, NULL), ERR_OK);
 	ck_assert_uint_eq(scope->count, 3);
 	ck_assert_uint_eq(scope->loose_count, 1);
 	ck_assert_uint_eq(scope->loose[0], 1);
@@ -241,7 +241,7 @@ START_TEST(who_cannot_be_opened_is_left_out_as_without_the_book)
 	begin_anew();
 	ask_all(false);
 	call = world_call();
-	ck_assert_int_eq(scope_all(&scope, &call, 0), ERR_OK);
+	ck_assert_int_eq(scope_all(&scope, &call, 0, NULL), ERR_OK);
 	ck_assert_ptr_nonnull(scope->index);
 	scope_release(scope);
 	ck_assert_int_eq(rename(away, path), 0);

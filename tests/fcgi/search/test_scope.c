@@ -18,7 +18,7 @@ get(unsigned from)
 	struct scope *scope;
 
 	call = world_call();
-	ck_assert_int_eq(scope_all(&scope, &call, from), ERR_OK);
+	ck_assert_int_eq(scope_all(&scope, &call, from, NULL), ERR_OK);
 	return scope;
 }
 
