@@ -1,5 +1,8 @@
 #include "fcgi/search/cover.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "common/arena.h"
 #include "common/date.h"
 #include "fcgi/call.h"
@@ -50,6 +53,22 @@ cover_begin(struct cover *cover, struct call *call)
 	if (cover->own < share->count)
 		cover->down &= ~(UINT64_C(1) << cover->own);
 	return ERR_OK;
+}
+
+void
+cover_answers(struct cover *cover, unsigned node)
+{
+	if (node < cover->share.count)
+		atomic_store(&cover->call->server->peers->answered_ns[node],
+		    date_monotonic_ns());
+}
+
+bool
+cover_has_answered(const struct cover *cover, unsigned node, int64_t since_ns)
+{
+	return node < cover->share.count &&
+	    atomic_load(&cover->call->server->peers->answered_ns[node]) >
+	    since_ns;
 }
 
 void
@@ -148,16 +167,77 @@ cover_suppliers(
 
 /* --- parts ---------------------------------------------------------------- */
 
+static void
+make_orders(uint8_t *out, const struct share *share, const struct span *codes,
+    unsigned count)
+{
+	unsigned order[SHARE_NODES_MAX];
+
+	for (unsigned i = 0; i < count; i++) {
+		share_order(order, share, codes[i]);
+		for (unsigned k = 0; k < share->count; k++)
+			*out++ = (uint8_t)order[k];
+	}
+}
+
+/* Few are not worth it; no memory is no failure. */
+#define KEPT_FROM 8u
+
+static void
+keep_orders(struct peers *peers, uint64_t changes, uint64_t hash,
+    const uint8_t *orders, size_t bytes)
+{
+	uint8_t *copy = malloc(bytes), *old;
+
+	if (copy == NULL)
+		return;
+	memcpy(copy, orders, bytes);
+	pthread_mutex_lock(&peers->lock);
+	old = peers->orders;
+	peers->orders = copy;
+	peers->orders_changes = changes;
+	peers->orders_hash = hash;
+	peers->orders_bytes = bytes;
+	pthread_mutex_unlock(&peers->lock);
+	free(old);
+}
+
+/* The orders of all codes, one behind the other: kept ones, or new ones. */
+static void
+find_orders(
+    uint8_t *out, struct cover *cover, const struct span *codes, unsigned count)
+{
+	struct peers *peers = cover->call->server->peers;
+	struct scope_wanted all = {.codes = codes, .count = count};
+	size_t bytes = (size_t)count * cover->share.count;
+	bool found;
+
+	if (count < KEPT_FROM) {
+		make_orders(out, &cover->share, codes, count);
+		return;
+	}
+	part_hash(&all);
+	pthread_mutex_lock(&peers->lock);
+	found = peers->orders != NULL && peers->orders_hash == all.hash &&
+	    peers->orders_bytes == bytes &&
+	    peers->orders_changes == cover->share.changes;
+	if (found)
+		memcpy(out, peers->orders, bytes);
+	pthread_mutex_unlock(&peers->lock);
+	if (found)
+		return;
+	make_orders(out, &cover->share, codes, count);
+	keep_orders(peers, cover->share.changes, all.hash, out, bytes);
+}
+
 /* The node's number, or the count of nodes for nobody. */
 static unsigned
-choose(struct cover *cover, struct span supplier)
+choose(struct cover *cover, struct span supplier, const uint8_t *order)
 {
 	const struct share *share = &cover->share;
-	unsigned order[SHARE_NODES_MAX];
 
 	if (cover->own == share->count)
 		return cover->own; /* without a record it keeps all */
-	share_order(order, share, supplier);
 	for (unsigned i = 0; i < share->count; i++) {
 		const struct share_node *node = &share->nodes[order[i]];
 		bool reached =
@@ -222,14 +302,18 @@ enum err
 cover_make(struct cover *cover, const struct span *codes, unsigned count)
 {
 	unsigned counts[SHARE_NODES_MAX + 1] = {0};
-	unsigned *nodes = arena_array(
-	    cover->call->serving->arena, count + 1u, sizeof(*nodes));
+	struct arena *arena = cover->call->serving->arena;
+	unsigned *nodes = arena_array(arena, count + 1u, sizeof(*nodes));
+	unsigned all = cover->share.count;
+	uint8_t *orders = arena_array(arena, count + 1u, all + 1u);
 	enum err err;
 
-	if (nodes == NULL)
+	if (nodes == NULL || orders == NULL)
 		return ERR_NO_MEMORY;
+	if (all > 0)
+		find_orders(orders, cover, codes, count);
 	for (unsigned i = 0; i < count; i++) {
-		nodes[i] = choose(cover, codes[i]);
+		nodes[i] = choose(cover, codes[i], orders + (size_t)i * all);
 		counts[nodes[i]]++;
 	}
 	err = make_parts(cover, counts);

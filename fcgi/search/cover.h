@@ -52,5 +52,10 @@ enum err cover_is_computed(bool *is, struct cover *cover, struct span supplier);
 enum err cover_make(
     struct cover *cover, const struct span *codes, unsigned count);
 
+/* Notes that a node answers, and tells whether one has since then. */
+void cover_answers(struct cover *cover, unsigned node);
+bool cover_has_answered(
+    const struct cover *cover, unsigned node, int64_t since_ns);
+
 /* A node that gave no answer is not asked again, and by no request for a while. */
 void cover_is_down(struct cover *cover, unsigned node, bool for_others);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/arena.h"
+#include "common/date.h"
 #include "common/log.h"
 #include "common/web/many.h"
 #include "fcgi/call.h"
@@ -66,6 +67,8 @@ struct asking {
 	struct buf body;
 	char url[URL_MAX], token[HEADER_MAX], seen[HEADER_MAX];
 	const char *headers[4];
+	int64_t since_ns; /* when it was sent */
+	int status;
 	enum err err;
 };
 
@@ -88,6 +91,8 @@ make_question(struct asking *asking, struct gather *gather,
 
 	asking->part = part;
 	asking->err = ERR_OK;
+	asking->status = 0;
+	asking->since_ns = date_monotonic_ns();
 	asking->question =
 	    (struct part_question){.address = gather->call->request->uri,
 		.first = first,
@@ -131,6 +136,7 @@ take_answer(
 	struct gather_part *part = asking->part;
 	const char *address = part->from.address;
 
+	asking->status = status;
 	if (asking->err == ERR_OK && status != 200)
 		asking->err = ERR_CLOSED;
 	if (asking->err == ERR_OK)
@@ -283,11 +289,27 @@ add_all(struct pending *pending, const struct gather_part *part)
 	pending->count += wanted->count;
 }
 
-/* Whether a node rests then, and not for this request alone. */
+/*
+ * Whether a node rests then, and not for this request alone: it is not there, or
+ * cannot know the question; one that answers others meanwhile is slow at this one.
+ */
 static bool
-is_out_of_reach(enum err err)
+is_out_of_reach(const struct gather *gather, const struct asking *asking)
 {
-	return err == ERR_TIMED_OUT || err == ERR_AWAY || err == ERR_BAD_INPUT;
+	if (asking->err == ERR_TIMED_OUT)
+		return !cover_has_answered(
+		    gather->cover, asking->part->from.node, asking->since_ns);
+	switch (asking->status) {
+	case 401:
+	case 403:
+	case 404:
+	case 405:
+	case 502:
+	case 504:
+		return true;
+	default:
+		return asking->err == ERR_AWAY || asking->err == ERR_BAD_INPUT;
+	}
 }
 
 /* Takes the answer into the sums, or its suppliers into the next round. */
@@ -303,6 +325,7 @@ take(struct gather *gather, struct asking *asking, struct pending *pending)
 		gather->absent += (int64_t)(part->from.wanted.count -
 		    part->part.suppliers - part->part.lack_count);
 		gather->sum += part->part.sum;
+		cover_answers(gather->cover, part->from.node);
 		if (part->part.lack_count > 0)
 			cover_is_down(gather->cover, part->from.node, false);
 		return true;
@@ -310,7 +333,7 @@ take(struct gather *gather, struct asking *asking, struct pending *pending)
 	pending->count = before;
 	add_all(pending, part);
 	cover_is_down(gather->cover, part->from.node,
-	    part->from.address != NULL && is_out_of_reach(asking->err));
+	    part->from.address != NULL && is_out_of_reach(gather, asking));
 	return false;
 }
 

@@ -13,6 +13,7 @@ peers_new(struct peers **out, const char *dir, struct fault *fault)
 	*out = peers;
 	if (peers == NULL)
 		return ERR_NO_MEMORY;
+	pthread_mutex_init(&peers->lock, NULL);
 	err = cluster_peers(&peers->files, dir, fault);
 	peers->trust = (struct ask_trust){
 	    peers->files.ca, peers->files.cert, peers->files.key};
@@ -28,6 +29,8 @@ peers_free(struct peers *peers)
 {
 	if (peers == NULL)
 		return;
+	pthread_mutex_destroy(&peers->lock);
+	free(peers->orders);
 	digest_forget(&peers->files, sizeof(peers->files));
 	free(peers);
 }
