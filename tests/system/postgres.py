@@ -12,6 +12,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import etcd  # noqa: E402
 import join  # noqa: E402
+import shares  # noqa: E402
 from grid import GRIDCTL  # noqa: E402
 from postgres_kit import Postgres, find_bin  # noqa: E402
 from stack import BUILD, TOP, run_tests, wait_until  # noqa: E402
@@ -248,6 +249,12 @@ def a_missing_library_is_told():
         subprocess.run(without + words, check=True, capture_output=True)
 
 
+def nodes_keep_a_part_of_the_suppliers():
+    """With GRID_LONG=1, as it takes a minute."""
+    if join.LONG:
+        shares.three_nodes_keep_two_of_three(Shared.again)
+
+
 if __name__ == "__main__":
     find_bin()
     run_tests([a_door_to_postgresql_keeps_an_engines_promises,
@@ -258,4 +265,5 @@ if __name__ == "__main__":
                a_server_that_forgot_is_told_and_not_written_to,
                nodes_begin_and_join_and_begin_again,
                a_user_without_rights_and_a_wrong_string_are_told,
-               a_missing_library_is_told])
+               a_missing_library_is_told,
+               nodes_keep_a_part_of_the_suppliers])

@@ -111,9 +111,9 @@ def each_node_answers_for_all(*nodes):
     return passed
 
 
-def three_nodes_keep_two_of_three():
-    with Etcd() as etcd, Sharer(etcd) as one, Sharer(etcd, one) as two, \
-            Sharer(etcd, one) as three:
+def three_nodes_keep_two_of_three(new_engine=Etcd):
+    with new_engine() as etcd, Sharer(etcd) as one, \
+            Sharer(etcd, one) as two, Sharer(etcd, one) as three:
         nodes = one, two, three
         one.deliver("first", articles=60)
         wait_until(lambda: len({node.live() for node in nodes}) == 1,
