@@ -62,6 +62,8 @@ part_question_read(
 	uint64_t text, count;
 	struct span *codes;
 
+	if (bytes.len == 0)
+		return ERR_BAD_INPUT;
 	unpack_init(&from, bytes);
 	if (!span_eq(unpack_text(&from), question_magic))
 		return ERR_BAD_INPUT;
@@ -187,6 +189,8 @@ part_read(struct part *out, struct span bytes)
 {
 	struct unpack *from = &out->rows;
 
+	if (bytes.len == 0)
+		return ERR_BAD_INPUT;
 	unpack_init(from, bytes);
 	if (!span_eq(unpack_text(from), answer_magic))
 		return ERR_BAD_INPUT;

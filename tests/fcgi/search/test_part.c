@@ -130,6 +130,9 @@ START_TEST(questions_are_read_as_written_or_refused)
 	buf_add_char(&text, 0);
 	ck_assert_int_eq(part_question_read(&question, buf_span(&text), arena),
 	    ERR_BAD_INPUT);
+	ck_assert_int_eq(
+	    part_question_read(&question, span_make(NULL, 0), arena),
+	    ERR_BAD_INPUT);
 	buf_fini(&text);
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		bytes = question_of(&text, "/x", bad[i], 0, 1);
@@ -180,6 +183,7 @@ START_TEST(answers_are_read_as_written_or_refused)
 		    part_read(&part, span_make(text.data, len)), ERR_BAD_INPUT);
 	buf_add_char(&text, 0);
 	ck_assert_int_eq(part_read(&part, buf_span(&text)), ERR_BAD_INPUT);
+	ck_assert_int_eq(part_read(&part, span_make(NULL, 0)), ERR_BAD_INPUT);
 	buf_fini(&text);
 }
 END_TEST
