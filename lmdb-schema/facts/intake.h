@@ -45,7 +45,7 @@ void intake_set_memory(struct intake *intake, size_t bytes);
 
 /*
  * How many threads write shares, 1 to INTAKE_JOBS_MAX; else one. The files are
- * the same for any number. A merge, which has few shares to write, takes one.
+ * the same for any number.
  */
 #define INTAKE_JOBS_MAX 16
 void intake_set_jobs(struct intake *intake, unsigned jobs);

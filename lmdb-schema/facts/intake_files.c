@@ -119,16 +119,21 @@ end_helper(struct helper *helper, struct writing *writing)
 {
 	pthread_join(helper->thread, NULL);
 	writing->articles += helper->writing.articles;
+	for (unsigned i = 0; i < SERIES_KINDS; i++)
+		writing->records[i] += helper->writing.records[i];
 	writing_fini(&helper->writing);
 }
 
-/* The thread that calls writes, too. A merge's base is for one thread alone. */
+/*
+ * The thread that calls writes, too. A merge's base is read by all of them, each
+ * with walks of its own.
+ */
 static enum err
 write_all_shares(struct work *work, struct writing *writing)
 {
 	struct helper helpers[INTAKE_JOBS_MAX - 1];
 	const struct intake *intake = work->intake;
-	unsigned wanted = intake->base == NULL ? intake->jobs : 1, count = 0;
+	unsigned wanted = intake->jobs, count = 0;
 
 	if (wanted > intake->shares)
 		wanted = intake->shares;

@@ -92,14 +92,20 @@ is "of shuffled lines, too: the rows" same "$(rows much)" "$(rows mixed)"
 is "a base file and four shares" [ "$(facts little | wc -l)" = 5 ]
 no_jobs() { ! import much 1024 --jobs 0 "$work/sorted"; }
 is "no threads are a mistake" no_jobs
-threads() { # JOBS: the threads that an import begins
+threads() { # JOBS OPTION...: the threads that an import begins
+  count=$1
+  shift
   ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" strace -f -qq -e trace=clone,clone3 -o "$work/trace" "$gridctl" \
-    --data "$work/little" import --quiet --jobs "$1" --shares 4 \
-    "$work/sorted" && grep -c CLONE_THREAD "$work/trace"
+    --data "$work/little" import --quiet --jobs "$count" "$@" && grep -c CLONE_THREAD "$work/trace"
 }
 if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
-  is "one thread reads, and none helps to write" [ "$(threads 1)" = 1 ]
-  is "four read, and three help to write" [ "$(threads 4)" = 7 ]
+  whole="--shares 4 $work/sorted"
+  # shellcheck disable=SC2086 # two options and a folder
+  is "one thread reads, and none helps to write" [ "$(threads 1 $whole)" = 1 ]
+  # shellcheck disable=SC2086 # two options and a folder
+  is "four read, and three help to write" [ "$(threads 4 $whole)" = 7 ]
+  is "as many help to write a merge" \
+    [ "$(threads 4 --merge "$work/sorted")" = 7 ]
 fi
 is "a merge with much memory" import much 1024 --merge "$work/part"
 is "with little memory" import little 1 --merge "$work/part"
