@@ -107,3 +107,13 @@ bool fs_stamp_eq(const struct fs_stamp *a, const struct fs_stamp *b);
  * further one would not show in the stamp.
  */
 bool fs_stamp_is_young(const struct fs_stamp *stamp);
+
+/*
+ * Tells the kernel that bytes of a file, or of a map of one, are read soon: it
+ * reads them while the caller goes on. Only a hint: nothing fails.
+ */
+void fs_expect(int fd, uint64_t at, uint64_t bytes);
+void fs_expect_map(const void *from, uint64_t bytes);
+
+/* The file is read here and there: more than is asked for is of no use. */
+void fs_expect_jumps(int fd);

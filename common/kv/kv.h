@@ -83,8 +83,10 @@ struct kv_spec {
  *
  * The file is measured before any page is read: a truncated file is
  * ERR_DAMAGED, never a SIGBUS. The index pages are verified before they are
- * walked (kvpages.h): all at once, unless `piecemeal`. Damaged values are not
- * found that way: see kv_keep_sums(). A KV_FROZEN file may be opened again, with
+ * walked (kvpages.h): all at once, unless `piecemeal`; those of a KV_FROZEN file
+ * with tables a table at a time, when it is first read: a table that nobody reads
+ * costs nothing, and a damaged one is ERR_DAMAGED at each look-up or step in it.
+ * Damaged values are not found that way: see kv_keep_sums(). A KV_FROZEN file may be opened again, with
  * the same tables: both callers get the same environment, and each closes it.
  */
 enum err kv_open(struct kv **out, const struct kv_spec *spec);

@@ -82,6 +82,7 @@ kv_free(struct kv *kv)
 	if (kv == NULL)
 		return;
 	kv_unwatch(kv);
+	kvpages_view_close(kv->parts);
 	if (kv->env != NULL)
 		mdb_env_close(kv->env);
 	for (unsigned i = 0; kv->names != NULL && i < kv->table_count; i++)
@@ -89,6 +90,7 @@ kv_free(struct kv *kv)
 	free(kv->names);
 	free(kv->path);
 	pthread_mutex_destroy(&kv->grow_lock);
+	pthread_mutex_destroy(&kv->parts_lock);
 	free(kv);
 }
 
@@ -103,6 +105,7 @@ kv_new(const struct kv_spec *spec)
 	kv->grows = spec->grows;
 	kv->piecemeal = spec->piecemeal;
 	pthread_mutex_init(&kv->grow_lock, NULL);
+	pthread_mutex_init(&kv->parts_lock, NULL);
 	kv->read_only = spec->mode == KV_FROZEN;
 	kv->table_count = spec->table_count;
 	kv->path = strdup(spec->path);
@@ -248,9 +251,17 @@ tables_open(struct kv *kv)
 	return ERR_DAMAGED;
 }
 
+static enum err
+check_frozen(struct kv *kv, int fd, uint64_t file_bytes)
+{
+	fs_expect_jumps(fd);
+	return kv->table_count > 0 ? kv_parts_begin(kv, fd, file_bytes)
+				   : kvpages_check(fd, file_bytes);
+}
+
 /*
- * Verifies a file before LMDB opens it: all index pages of an immutable one,
- * only the head of a live one.
+ * Verifies a file before LMDB opens it: of an immutable one all index pages or,
+ * where it has tables, those with their names; only the head of a live one.
  */
 static enum err
 refuse_damaged(struct kv *kv, const struct stat *st)
@@ -260,8 +271,9 @@ refuse_damaged(struct kv *kv, const struct stat *st)
 
 	if (fd < 0)
 		return kv_failed(kv, "opening", errno);
-	err = kv->mode == KV_FROZEN ? kvpages_check(fd, (uint64_t)st->st_size)
-				    : kvpages_check_head(fd);
+	err = kv->mode == KV_FROZEN
+	    ? check_frozen(kv, fd, (uint64_t)st->st_size)
+	    : kvpages_check_head(fd);
 	close(fd);
 	if (err != ERR_OK)
 		log_error("storage: the file's pages cannot be walked: file=%s "

@@ -43,6 +43,10 @@ struct kv {
 	pthread_mutex_t grow_lock;
 	bool opened; /* its tables are */
 	struct kv_watch *watch; /* NULL: not requested */
+	/* KV_FROZEN with tables, each verified at its first use: */
+	struct kvpages_view *parts;
+	pthread_mutex_t parts_lock;
+	atomic_uint sound; /* a bit for each that has been verified */
 	bool piecemeal;
 	atomic_bool whole; /* it has been verified as a whole since */
 };
@@ -148,6 +152,9 @@ enum err kv_look_at(struct kvpages_reach *reach, struct kv_txn *txn,
     unsigned table, struct span key);
 enum err kv_look_on(struct kvpages_reach *reach, struct kv_txn *txn,
     unsigned table, struct span key);
+
+/* Of an immutable file: forgets which tables were verified. */
+enum err kv_parts_begin(struct kv *kv, int fd, uint64_t file_bytes);
 
 /* Before a use that needs all pages: verifies them, once. */
 enum err kv_verify_rest(struct kv *kv);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/fs.h"
 #include "common/kv/kvpages_priv.h"
 
 /* --- the file ------------------------------------------------------------- */
@@ -35,6 +36,7 @@ kvpages_init(struct pages *pages, int fd)
 	pages->first = malloc(2 * pages->page);
 	if (pages->first == NULL)
 		return ERR_NO_MEMORY;
+	fs_expect(fd, 0, 2 * pages->page);
 	pages->second = pages->first + pages->page;
 	err = kvpages_read(pages, 0, pages->first);
 	if (err == ERR_OK)
@@ -52,6 +54,7 @@ pages_fini(struct pages *pages)
 	free(pages->first);
 	free(pages->taken);
 	free(pages->ahead.bytes);
+	free(pages->parts);
 }
 
 /*
@@ -62,7 +65,13 @@ static enum err
 set_count(struct pages *pages, uint64_t count)
 {
 	pages->count = count;
-	pages->taken = calloc(count / 64 + 1, sizeof(*pages->taken));
+	return kvpages_begin(pages);
+}
+
+enum err
+kvpages_begin(struct pages *pages)
+{
+	pages->taken = calloc(pages->count / 64 + 1, sizeof(*pages->taken));
 	pages->ahead.bytes = malloc(PAGES_AHEAD * pages->page);
 	return pages->taken == NULL || pages->ahead.bytes == NULL
 	    ? ERR_NO_MEMORY
@@ -80,17 +89,25 @@ kvpages_check_head(int fd)
 }
 
 /* LMDB uses the meta page of the later transaction. */
+enum err
+kvpages_newest(
+    const unsigned char **meta, const struct pages *pages, uint64_t file_bytes)
+{
+	*meta = u64_at(pages->second + 144) > u64_at(pages->first + 144)
+	    ? pages->second
+	    : pages->first;
+	return u64_at(*meta + 136) < file_bytes / pages->page ? ERR_OK
+							      : ERR_DAMAGED;
+}
+
 static enum err
 check_newest(struct pages *pages, uint64_t file_bytes)
 {
-	const unsigned char *newest = pages->first;
-	enum err err;
+	const unsigned char *newest;
+	enum err err = kvpages_newest(&newest, pages, file_bytes);
 
-	if (u64_at(pages->second + 144) > u64_at(pages->first + 144))
-		newest = pages->second;
-	if (u64_at(newest + 136) >= file_bytes / pages->page)
-		return ERR_DAMAGED;
-	err = set_count(pages, u64_at(newest + 136) + 1);
+	if (err == ERR_OK)
+		err = set_count(pages, u64_at(newest + 136) + 1);
 	return err == ERR_OK ? kvpages_table(pages, newest + 88, true, false)
 			     : err;
 }
@@ -101,6 +118,7 @@ kvpages_check(int fd, uint64_t file_bytes)
 	struct pages pages;
 	enum err err = kvpages_init(&pages, fd);
 
+	pages.frozen = true;
 	if (err == ERR_OK)
 		err = check_newest(&pages, file_bytes);
 	pages_fini(&pages);
@@ -144,6 +162,9 @@ check_view(struct pages *pages, uint64_t transaction)
 
 	if (err == ERR_OK)
 		err = set_count(pages, u64_at(meta + 136) + 1);
+	/* Most pages of a live file are index pages. */
+	if (err == ERR_OK)
+		err = kvpages_expect_all(pages);
 	if (err == ERR_OK)
 		err = kvpages_table(pages, meta + 40, false, true);
 	return err == ERR_OK ? kvpages_table(pages, meta + 88, true, false)

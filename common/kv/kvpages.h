@@ -65,3 +65,12 @@ struct kvpages_reach {
 };
 enum err kvpages_view_look(struct kvpages_reach *reach,
     struct kvpages_view *view, unsigned table, struct span key);
+
+/*
+ * An immutable file whose tables are checked one by one, each as a whole and
+ * once. ERR_DAMAGED also when two of them have a page in common. After any
+ * failure the others are to be checked anew.
+ */
+enum err kvpages_view_frozen(struct kvpages_view **out, int fd,
+    uint64_t file_bytes, char *const *names, unsigned count);
+enum err kvpages_view_table(struct kvpages_view *view, int fd, unsigned table);

@@ -42,6 +42,12 @@ enum { PAGE_BRANCH = 1, PAGE_LEAF = 2, PAGE_LARGE = 4, PAGE_META = 8 };
 enum { NODE_LARGE = 1, NODE_TABLE = 2 };
 enum { FLAG_INTEGERS = 8, FLAG_KINDS = 0xfff };
 
+/* Pages are read so many at once where they follow one another. */
+#define PAGES_AHEAD 16
+
+/* Parts of so many pages that are kept: a walk goes back and forth a little. */
+#define PARTS_KEPT 32
+
 struct pages {
 	int fd;
 	size_t page; /* bytes of a page */
@@ -51,16 +57,17 @@ struct pages {
 	 * looked at one by one, and the tables in the main one not at all.
 	 */
 	uint64_t *taken;
+	bool frozen; /* no heads of large values: only writers use them */
 	unsigned char *first, *second; /* the meta pages */
 	struct {
 		unsigned char *bytes; /* NULL: pages are read one by one */
 		uint64_t from, to; /* the pages that are there */
 		uint64_t next; /* behind the page that was read last */
 	} ahead;
+	/* Of a live file, nearly all of which is read, part by part: */
+	unsigned char *parts; /* NULL: of another file */
+	uint64_t part_from[PARTS_KEPT], part_to[PARTS_KEPT];
 };
-
-/* Pages are read so many at once where they follow one another. */
-#define PAGES_AHEAD 16
 
 static inline uint16_t
 u16_at(const unsigned char *at)
@@ -113,6 +120,20 @@ enum err kvpages_read(
 /* Walks a table, and marks its pages as used; ERR_DAMAGED when one is not sound. */
 enum err kvpages_table(
     struct pages *pages, const unsigned char *table, bool main, bool free);
+
+/* The same of a table that kvpages_root() has read. */
+enum err kvpages_tree(
+    struct tree *tree, uint64_t root, unsigned depth, uint64_t entries);
+
+/* kvpages.c: the newer meta page of a file of so many bytes. */
+enum err kvpages_newest(
+    const unsigned char **meta, const struct pages *pages, uint64_t file_bytes);
+
+/* The file will be read part by part, and the kernel is asked for all of it. */
+enum err kvpages_expect_all(struct pages *pages);
+
+/* Gets the bits of the pages, and room to read ahead. */
+enum err kvpages_begin(struct pages *pages);
 
 /* A table's root and depth; NO_PAGE and 0 for an empty one. */
 enum err kvpages_root(

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/fs.h"
 #include "common/span.h"
 
 static enum err
@@ -44,10 +45,42 @@ read_ahead(struct pages *pages, uint64_t number)
 }
 
 enum err
+kvpages_expect_all(struct pages *pages)
+{
+	fs_expect(pages->fd, 0, pages->count * pages->page);
+	pages->parts = malloc(PARTS_KEPT * PAGES_AHEAD * pages->page);
+	return pages->parts == NULL ? ERR_NO_MEMORY : ERR_OK;
+}
+
+/* From the part of the file that has it. */
+static enum err
+read_part(struct pages *pages, uint64_t number, unsigned char *page)
+{
+	uint64_t from = number / PAGES_AHEAD * PAGES_AHEAD;
+	size_t part = from / PAGES_AHEAD % PARTS_KEPT;
+	unsigned char *bytes = pages->parts + part * PAGES_AHEAD * pages->page;
+
+	if (number < pages->part_from[part] || number >= pages->part_to[part]) {
+		ssize_t got = pread(pages->fd, bytes, PAGES_AHEAD * pages->page,
+		    (off_t)(from * pages->page));
+
+		pages->part_from[part] = from;
+		pages->part_to[part] =
+		    from + (got < 0 ? 0 : (uint64_t)got / pages->page);
+		if (number >= pages->part_to[part])
+			return read_bytes(pages, number, page, pages->page);
+	}
+	memcpy(page, bytes + (number - from) * pages->page, pages->page);
+	return u64_at(page) == number ? ERR_OK : ERR_DAMAGED;
+}
+
+enum err
 kvpages_read(struct pages *pages, uint64_t number, unsigned char *page)
 {
 	bool follows = number == pages->ahead.next;
 
+	if (pages->parts != NULL)
+		return read_part(pages, number, page);
 	pages->ahead.next = number + 1;
 	if (pages->ahead.bytes == NULL)
 		return read_bytes(pages, number, page, pages->page);
@@ -94,7 +127,10 @@ cmp(const struct tree *tree, struct span a, struct span b)
 	return x < y ? -1 : x > y;
 }
 
-/* Takes the pages of a large value; only the first has a head to verify. */
+/*
+ * Takes the pages of a large value; only the first has a head to verify. In an
+ * immutable file nobody reads it, and each would be a turn of the disk.
+ */
 static enum err
 check_large(struct pages *pages, uint64_t number, uint64_t bytes)
 {
@@ -106,8 +142,9 @@ check_large(struct pages *pages, uint64_t number, uint64_t bytes)
 		err = ERR_DAMAGED;
 	for (uint64_t i = 1; i < count && err == ERR_OK; i++)
 		err = take(pages, number + i);
-	if (err == ERR_OK)
-		err = read_bytes(pages, number, head, sizeof(head));
+	if (err != ERR_OK || pages->frozen)
+		return err;
+	err = read_bytes(pages, number, head, sizeof(head));
 	if (err == ERR_OK &&
 	    (u16_at(head + 10) != PAGE_LARGE || u32_at(head + 12) != count))
 		err = ERR_DAMAGED;
@@ -210,6 +247,28 @@ check_keys(struct tree *tree, const unsigned char *page, size_t first,
 	    : ERR_DAMAGED;
 }
 
+/* Asks for the pages below a branch, those that follow one another at once. */
+static void
+expect_children(
+    const struct pages *pages, const unsigned char *page, size_t lower)
+{
+	uint64_t from = 0, to = 0;
+
+	for (size_t at = PAGE_HEAD; at < lower; at += 2) {
+		uint64_t child = kvpages_child(page, at);
+
+		if (child == to) {
+			to++;
+			continue;
+		}
+		fs_expect(
+		    pages->fd, from * pages->page, (to - from) * pages->page);
+		from = child;
+		to = child + 1;
+	}
+	fs_expect(pages->fd, from * pages->page, (to - from) * pages->page);
+}
+
 /*
  * Descends into the nodes. check_keys() has verified the keys, except the
  * unused first key of a branch.
@@ -222,6 +281,8 @@ check_nodes(struct tree *tree, const unsigned char *page, unsigned levels,
 	struct bounds part;
 	enum err err = ERR_OK;
 
+	if (levels > 1 && tree->pages->parts == NULL)
+		expect_children(tree->pages, page, lower);
 	for (size_t at = PAGE_HEAD; at < lower && err == ERR_OK; at += 2) {
 		if (levels == 1) {
 			err = kvpages_leaf_node(tree, page + u16_at(page + at),
@@ -329,15 +390,23 @@ kvpages_table(
     struct pages *pages, const unsigned char *table, bool main, bool free)
 {
 	struct tree tree = {.pages = pages, .main = main, .free = free};
-	const struct bounds all = {0};
 	uint64_t root;
 	unsigned depth;
 	enum err err = kvpages_root(&root, &depth, table, free);
 
-	if (err != ERR_OK || root == NO_PAGE)
-		return err;
-	err = check_page(&tree, root, depth, &all);
-	if (err == ERR_OK && tree.entries != u64_at(table + 32))
-		err = ERR_DAMAGED;
-	return err;
+	return err == ERR_OK
+	    ? kvpages_tree(&tree, root, depth, u64_at(table + 32))
+	    : err;
+}
+
+enum err
+kvpages_tree(struct tree *tree, uint64_t root, unsigned depth, uint64_t entries)
+{
+	const struct bounds all = {0};
+	enum err err;
+
+	if (root == NO_PAGE)
+		return ERR_OK;
+	err = check_page(tree, root, depth, &all);
+	return err == ERR_OK && tree->entries != entries ? ERR_DAMAGED : err;
 }

@@ -296,12 +296,63 @@ kvpages_view_open(struct kvpages_view **out, int fd, uint64_t transaction,
 	return err;
 }
 
+enum err
+kvpages_view_frozen(struct kvpages_view **out, int fd, uint64_t file_bytes,
+    char *const *names, unsigned count)
+{
+	struct kvpages_view *view = calloc(1, sizeof(*view));
+	const unsigned char *meta;
+	enum err err;
+
+	assert(count <= TABLES_MAX);
+	*out = NULL;
+	if (view == NULL)
+		return ERR_NO_MEMORY;
+	err = kvpages_init(&view->pages, fd);
+	if (err == ERR_OK)
+		err = kvpages_newest(&meta, &view->pages, file_bytes);
+	if (err == ERR_OK) {
+		view->pages.frozen = true;
+		view->pages.count = u64_at(meta + 136) + 1;
+		err = find_tables(view, meta, names, count);
+	}
+	if (err == ERR_OK)
+		*out = view;
+	else
+		kvpages_view_close(view);
+	return err;
+}
+
+enum err
+kvpages_view_table(struct kvpages_view *view, int fd, unsigned table)
+{
+	const struct table *of = &view->tables[table];
+	struct tree tree = {.pages = &view->pages};
+	enum err err = ERR_OK;
+
+	assert(table < view->count && view->pages.frozen);
+	view->pages.fd = fd;
+	if (view->pages.taken == NULL)
+		err = kvpages_begin(&view->pages);
+	if (err == ERR_OK)
+		err = kvpages_tree(&tree, of->root, of->depth, of->entries);
+	if (err != ERR_OK) { /* half of its pages are marked */
+		free(view->pages.taken);
+		free(view->pages.ahead.bytes);
+		view->pages.taken = NULL;
+		view->pages.ahead.bytes = NULL;
+	}
+	return err;
+}
+
 void
 kvpages_view_close(struct kvpages_view *view)
 {
 	if (view == NULL)
 		return;
 	free(view->pages.first);
+	free(view->pages.taken);
+	free(view->pages.ahead.bytes);
 	free(view);
 }
 

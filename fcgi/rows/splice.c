@@ -292,8 +292,11 @@ expect_text(struct splice *splice, uint32_t row)
 {
 	struct snapshot_part flat;
 
-	if (kept_text(splice, row).len == 0 &&
-	    snapshot_glance(splice->snap, row, &flat))
+	if (kept_text(splice, row).len > 0)
+		return;
+	if (splice->map_runs > 0)
+		snapshot_expect_maps(splice->snap, row);
+	if (snapshot_glance(splice->snap, row, &flat))
 		expect_flat(splice, &flat);
 }
 

@@ -258,16 +258,35 @@ build_heap(struct across *across)
 
 /* --- the index's ranks ---------------------------------------------------- */
 
-/* Opens the view of a rank's row, and checks that it has the row. */
+/* Where one supplier is to be opened, the others of the page follow. */
+static void
+expect_ranks(struct across *across, const uint32_t *ranks, uint32_t count)
+{
+	uint32_t place, row;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (across_find(&place, &row, across, ranks[i]))
+			scope_expect(across->scope, across->call, place);
+}
+
+/*
+ * Opens the view of the first rank's row, and checks that it has the row; the
+ * other ranks are next.
+ */
 static enum err
-open_rank(struct across *across, uint32_t rank)
+open_rank(struct across *across, const uint32_t *ranks, uint32_t count,
+    bool *expected)
 {
 	const struct snapview *view;
 	uint32_t place, row;
 	enum err err;
 
-	if (!across_find(&place, &row, across, rank))
+	if (!across_find(&place, &row, across, ranks[0]))
 		return ERR_DAMAGED;
+	if (!*expected && !scope_is_open(across->scope, place)) {
+		expect_ranks(across, ranks, count);
+		*expected = true;
+	}
 	err = scope_view(&view, across->scope, across->call, place);
 	if (err != ERR_OK)
 		return err;
@@ -313,6 +332,7 @@ open_ranks(struct across *across, struct across_stream *stream, uint32_t from,
     uint32_t to)
 {
 	uint32_t *ranks = malloc((to - from + 1u) * sizeof(*ranks));
+	bool expected = false;
 	enum err err = ERR_NO_MEMORY;
 
 	if (ranks != NULL) {
@@ -324,7 +344,8 @@ open_ranks(struct across *across, struct across_stream *stream, uint32_t from,
 	stream->rows = ranks;
 	stream->count = to - from;
 	for (uint32_t i = 0; i < stream->count && err == ERR_OK; i++)
-		err = open_rank(across, ranks[i]);
+		err =
+		    open_rank(across, ranks + i, stream->count - i, &expected);
 	if (err != ERR_DAMAGED && err != ERR_NOT_READY)
 		return err;
 	across->plain = true;

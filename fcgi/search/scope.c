@@ -11,6 +11,7 @@
 #include "fcgi/settings.h"
 #include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/snapshot/snapshot.h"
 #include "lmdb-schema/state/state.h"
 #include "lmdb-schema/store/store.h"
 
@@ -153,6 +154,25 @@ scope_view(const struct snapview **out, struct scope *scope, struct call *call,
 	}
 	pthread_mutex_unlock(&kept->lock);
 	return err;
+}
+
+bool
+scope_is_open(const struct scope *scope, unsigned place)
+{
+	const struct scope_kept *kept = (const struct scope_kept *)scope;
+
+	assert(place < scope->count);
+	return atomic_load_explicit(&kept->open[place], memory_order_acquire);
+}
+
+void
+scope_expect(const struct scope *scope, struct call *call, unsigned place)
+{
+	const struct scope_kept *kept = (const struct scope_kept *)scope;
+
+	if (!scope_is_open(scope, place))
+		snapshot_expect_file(call->server->store, kept->codes[place],
+		    kept->generations[place]);
 }
 
 /* --- one that is kept ----------------------------------------------------- */

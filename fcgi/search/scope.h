@@ -87,6 +87,13 @@ enum err scope_one(struct scope **out, struct call *call, struct span supplier);
 enum err scope_view(const struct snapview **out, struct scope *scope,
     struct call *call, unsigned place);
 
+/*
+ * Whether a view is open already; and asks the kernel for what opening it will
+ * read.
+ */
+bool scope_is_open(const struct scope *scope, unsigned place);
+void scope_expect(const struct scope *scope, struct call *call, unsigned place);
+
 void scope_release(struct scope *scope); /* NULL is fine */
 
 /*

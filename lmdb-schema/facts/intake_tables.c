@@ -139,7 +139,7 @@ put_summed(struct writing *writing, struct span key, uint32_t *sum)
 }
 
 static enum err
-put_share(struct writing *writing, unsigned share, uint32_t suppliers_crc)
+put_share(struct writing *writing, unsigned share, uint32_t where_crc)
 {
 	struct intake *intake = writing->intake;
 	struct buf *buf = &writing->record;
@@ -158,8 +158,8 @@ put_share(struct writing *writing, unsigned share, uint32_t suppliers_crc)
 	pack_add_unsigned(buf, codemap_count(intake->stores.codes));
 	pack_add_unsigned(buf, to - from);
 	pack_add_unsigned(buf, articles);
-	pack_add_unsigned(buf, suppliers_crc);
 	pack_add_unsigned(buf, writing->tables_crc);
+	pack_add_unsigned(buf, where_crc);
 	err = put_summed(writing, SOURCE_SHARE_KEY, &writing->sums[share]);
 	return err == ERR_OK
 	    ? store_set_number(writing->txn, "schema", SCHEMA_FACTS_VERSION)
@@ -169,16 +169,16 @@ put_share(struct writing *writing, unsigned share, uint32_t suppliers_crc)
 enum err
 writing_share(struct writing *writing, unsigned share)
 {
-	uint32_t suppliers_crc;
+	uint32_t where_crc;
 	enum err err;
 
 	writing->tables_crc = 0;
-	err = write_suppliers(writing, share);
-	suppliers_crc = writing->tables_crc;
+	err = write_listings(writing);
+	where_crc = writing->tables_crc;
 	writing->tables_crc = 0;
 	if (err == ERR_OK)
-		err = write_listings(writing);
-	return err == ERR_OK ? put_share(writing, share, suppliers_crc) : err;
+		err = write_suppliers(writing, share);
+	return err == ERR_OK ? put_share(writing, share, where_crc) : err;
 }
 
 /* --- the base file -------------------------------------------------------- */

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/fs.h"
 #include "common/log.h"
 #include "lmdb-schema/search/word_index_priv.h"
 #include "lmdb-schema/snapshot/catalog.h"
@@ -174,6 +175,8 @@ examine(struct word_index *index)
 		return ERR_VERSION;
 	if (head->bytes != index->file.len || !sections_fit(index))
 		return ERR_DAMAGED;
+	fs_expect_map(section_of(index, WORD_INDEX_SUMS),
+	    head->section[WORD_INDEX_SUMS].bytes);
 	if (word_index_head_crc(head, text_of(index, WORD_INDEX_SUMS)) !=
 	    head->crc)
 		return ERR_DAMAGED;

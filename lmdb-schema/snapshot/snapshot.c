@@ -222,7 +222,11 @@ snapshot_glance(struct snapshot *snap, uint32_t row, struct snapshot_part *part)
 {
 	struct blocks *slice;
 
-	return find_flat(snap, row, part, &slice) && slice->base != NULL;
+	if (!find_flat(snap, row, part, &slice) || slice->base == NULL)
+		return false;
+	blocks_expect(slice, (uint64_t)(part->json - slice->base),
+	    part->off.flat[ROW_FLATS]);
+	return true;
 }
 
 bool
@@ -253,12 +257,30 @@ snapshot_expect(struct snapshot *snap, uint32_t row, bool with_maps)
 	/* Only prefetches: nothing is read, and a wrong row does no harm. */
 	if (row >= snap->head->rows)
 		return;
+	blocks_expect(&snap->blocks[SNAP_FLATS],
+	    (uint64_t)row * sizeof(*snap->flats), sizeof(*snap->flats));
+	if (with_maps)
+		blocks_expect(&snap->blocks[SNAP_MAPS],
+		    (uint64_t)row * sizeof(*snap->maps), sizeof(*snap->maps));
 	if (snap->flats != NULL)
 		span_expect(span_make(
 		    (const char *)(snap->flats + row), sizeof(*snap->flats)));
 	if (with_maps && snap->maps != NULL)
 		span_expect(span_make(
 		    (const char *)(snap->maps + row), sizeof(*snap->maps)));
+}
+
+void
+snapshot_expect_maps(struct snapshot *snap, uint32_t row)
+{
+	const struct snap_maps *maps = snap->maps;
+
+	if (row < snap->head->rows && maps != NULL &&
+	    blocks_sound(&snap->blocks[SNAP_MAPS],
+		(uint64_t)row * sizeof(*maps), sizeof(*maps)))
+		blocks_expect(&snap->blocks[SNAP_SLICE +
+				  2 * (row >> snap->slice_shift) + 1],
+		    maps[row].at, (uint64_t)maps[row].off[ROW_MAPCOUNT] + 1);
 }
 
 int64_t

@@ -39,6 +39,13 @@ struct store;
 enum err snapshot_open(struct snapshot **out, struct store *store,
     struct span supplier, uint64_t generation);
 
+/*
+ * Asks the kernel for what opening reads, so that a caller that is about to open
+ * many has them on their way at once. Nothing fails.
+ */
+void snapshot_expect_file(
+    struct store *store, struct span supplier, uint64_t generation);
+
 /* As snapshot_open(), for a given path. */
 enum err snapshot_open_file(struct snapshot **out, const char *path);
 
@@ -95,6 +102,9 @@ bool snapshot_glance(
  * will read: for a caller that knows some rows ahead what it will need.
  */
 void snapshot_expect(struct snapshot *snap, uint32_t row, bool with_maps);
+
+/* Some rows later: asks the kernel for the text of the row's maps. */
+void snapshot_expect_maps(struct snapshot *snap, uint32_t row);
 
 /* The size in bytes of all rows as JSON, each followed by a comma. */
 int64_t snapshot_rows_bytes(const struct snapshot *snap);

@@ -4,10 +4,14 @@
  * verified; the address of each section is looked up once. From then on only
  * the sections' own bytes are read in the map.
  */
+#include <assert.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "common/fs.h"
 #include "common/log.h"
 #include "lmdb-schema/deflate.h"
 #include "lmdb-schema/key.h"
@@ -54,6 +58,7 @@ read_head(struct snapshot *snap)
 	head = malloc(value.len);
 	if (head == NULL)
 		return ERR_NO_MEMORY;
+	fs_expect_map(value.ptr, value.len);
 	memcpy(head, value.ptr, value.len);
 	snap->head = head;
 	if (memcmp(head->magic, SNAP_MAGIC, sizeof(head->magic)) != 0)
@@ -151,6 +156,21 @@ make_room(struct snapshot *snap)
 }
 
 /*
+ * Asks for the sums, and for the ranges, which every page shows: together they
+ * are one turn of the disk.
+ */
+static void
+expect_first(const struct snapshot *snap)
+{
+	static const unsigned sections[] = {SNAP_SUMS, SNAP_GAMME};
+
+	for (unsigned i = 0; i < sizeof(sections) / sizeof(*sections); i++)
+		if (snap->blocks[sections[i]].base != NULL)
+			fs_expect_map(snap->blocks[sections[i]].base,
+			    snap->blocks[sections[i]].bytes);
+}
+
+/*
  * Looks up each section's address; a section of the wrong length counts as
  * missing.
  */
@@ -174,7 +194,10 @@ find_sections(struct snapshot *snap)
 			    value.len == 0 ? nothing : value.ptr;
 	}
 	kv_walk_end(walk);
-	return err == ERR_NOT_FOUND ? make_room(snap) : err;
+	if (err != ERR_NOT_FOUND)
+		return err;
+	expect_first(snap);
+	return make_room(snap);
 }
 
 static enum err
@@ -274,6 +297,31 @@ snapshot_open_file(struct snapshot **out, const char *path)
 		snap->number_place[i] = (int8_t)row_number_index(i);
 	*out = snap;
 	return ERR_OK;
+}
+
+/* The head and the sums are written last, before the pages that lead to them. */
+#define FIRST_BYTES (8 << 10)
+#define LAST_BYTES (64 << 10)
+
+void
+snapshot_expect_file(
+    struct store *store, struct span supplier, uint64_t generation)
+{
+	char path[FS_PATH_MAX];
+	struct fs_stamp stamp;
+	int fd;
+
+	assert(generation != 0);
+	if (store_snapshot_path(path, store, supplier, generation, "") !=
+	    ERR_OK)
+		return;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	fs_expect(fd, 0, FIRST_BYTES);
+	if (fs_stamp(&stamp, fd) == ERR_OK && stamp.bytes > LAST_BYTES)
+		fs_expect(fd, (uint64_t)stamp.bytes - LAST_BYTES, LAST_BYTES);
+	close(fd);
 }
 
 enum err

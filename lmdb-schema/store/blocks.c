@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/fs.h"
 #include "lmdb-schema/deflate.h"
 #include "lmdb-schema/store/sealed.h"
 
@@ -71,6 +72,30 @@ compare_one(struct blocks *blocks, uint64_t i)
 	    tell(blocks, at, "checksum");
 }
 
+/* Blocks that are asked for ahead of a reader that goes through a section. */
+#define EXPECT_BLOCKS 8
+
+/*
+ * Asks for the blocks that are to be read, in one go. A page fault would ask for
+ * too little or, where the kernel reads far ahead, for too much.
+ */
+static void
+expect(struct blocks *blocks, uint64_t first, uint64_t end, unsigned epoch)
+{
+	uint64_t count = blocks_count(blocks->bytes);
+
+	while (first < end && blocks_seen(blocks, first) == epoch)
+		first++;
+	if (first == end)
+		return;
+	if (first > 0 && blocks_seen(blocks, first - 1) == epoch)
+		end = end + EXPECT_BLOCKS < count ? end + EXPECT_BLOCKS : count;
+	end <<= BLOCKS_SHIFT;
+	first <<= BLOCKS_SHIFT;
+	fs_expect_map(blocks->base + first,
+	    (end < blocks->bytes ? end : blocks->bytes) - first);
+}
+
 /*
  * Use the epoch from before reading: blocks_forget() may have begun a new one
  * since.
@@ -82,6 +107,7 @@ compare(struct blocks *blocks, uint64_t first, uint64_t end, unsigned epoch)
 		return tell(blocks, 0, "missing");
 	if (atomic_load(&blocks->file->cut))
 		return tell(blocks, 0, "cut");
+	expect(blocks, first, end, epoch);
 	for (uint64_t i = first; i < end; i++) {
 		if (blocks_seen(blocks, i) == epoch)
 			continue;
@@ -90,6 +116,19 @@ compare(struct blocks *blocks, uint64_t first, uint64_t end, unsigned epoch)
 		note(blocks, i, epoch);
 	}
 	return true;
+}
+
+void
+blocks_ask(const struct blocks *blocks, uint64_t at, uint64_t len)
+{
+	uint64_t from = at >> BLOCKS_SHIFT << BLOCKS_SHIFT,
+		 end = at + len + BLOCKS_BYTES - 1;
+
+	end = end >> BLOCKS_SHIFT << BLOCKS_SHIFT;
+	if (end > blocks->bytes)
+		end = blocks->bytes;
+	if (blocks->base != NULL && !atomic_load(&blocks->file->cut))
+		fs_expect_map(blocks->base + from, end - from);
 }
 
 bool

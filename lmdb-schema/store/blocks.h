@@ -94,6 +94,24 @@ blocks_sound(struct blocks *blocks, uint64_t at, uint64_t len)
 	return len == 0 || blocks_compare(blocks, at, len);
 }
 
+/* For blocks_expect() alone. */
+void blocks_ask(const struct blocks *blocks, uint64_t at, uint64_t len);
+
+/*
+ * Asks the kernel for bytes that blocks_sound() is soon called for, unless they
+ * have been compared. They may lie beyond the section.
+ */
+static inline void
+blocks_expect(const struct blocks *blocks, uint64_t at, uint64_t len)
+{
+	if (at < blocks->bytes &&
+	    __builtin_expect(blocks_seen(blocks, at >> BLOCKS_SHIFT) !=
+		    atomic_load_explicit(
+			&blocks->file->epoch, memory_order_relaxed),
+		0))
+		blocks_ask(blocks, at, len);
+}
+
 /* Whether all of the section matches its checksums. */
 static inline bool
 blocks_all(struct blocks *blocks)

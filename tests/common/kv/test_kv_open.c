@@ -130,6 +130,103 @@ END_TEST
 
 /* --- damage --------------------------------------------------------------- */
 
+/* Two tables of several pages each, whose keys tell which. */
+static void
+make_two_tables(struct kv_spec *spec)
+{
+	struct kv_txn *txn;
+	struct kv *kv;
+
+	*spec = spec_of("a.mdb", KV_BUILD);
+	spec->tables = two_tables;
+	spec->table_count = 2;
+	ck_assert_int_eq(kv_open(&kv, spec), ERR_OK);
+	ck_assert_int_eq(kv_write(&txn, kv), ERR_OK);
+	for (unsigned i = 0; i < 2000; i++) {
+		char key[16];
+
+		snprintf(key, sizeof(key), "%s%05u", i % 2 == 0 ? "f" : "s", i);
+		ck_assert_int_eq(
+		    kv_put(txn, i % 2, span_of(key), SPAN("v")), ERR_OK);
+	}
+	ck_assert_int_eq(kv_commit(txn), ERR_OK);
+	ck_assert_int_eq(kv_finish(kv, spec->path, ERR_OK), ERR_OK);
+	spec->mode = KV_FROZEN;
+	spec->map_bytes = 0;
+}
+
+/* Gives the page that has this key the kind of none. */
+static void
+spoil_page_of(const char *key)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), len;
+	struct buf buf;
+	char *bytes, *at;
+
+	buf_init(&buf, 1u << 30);
+	ck_assert_int_eq(fs_read(&buf, scratch_path("a.mdb")), ERR_OK);
+	bytes = buf_take(&buf, &len);
+	at = memmem(bytes, len, key, strlen(key));
+	ck_assert_ptr_nonnull(at);
+	bytes[(size_t)(at - bytes) / page * page + 10] = 0x20;
+	scratch_write("a.mdb", bytes, len);
+	free(bytes);
+}
+
+START_TEST(table_of_an_immutable_file_is_verified_when_it_is_read)
+{
+	struct kv_spec spec;
+	struct kv_txn *txn;
+	struct kv_walk *walk;
+	struct span key, value;
+	struct kv *kv;
+
+	make_two_tables(&spec);
+	spoil_page_of("s01001");
+	ck_assert_int_eq(kv_open(&kv, &spec), ERR_OK);
+	ck_assert_int_eq(kv_read(&txn, kv), ERR_OK);
+	ck_assert(is_there(txn, 0, "f01000", "v"));
+	ck_assert_int_eq(quiet_lines(), 0);
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(
+		    kv_get(txn, 1, SPAN("s00001"), &value), ERR_DAMAGED);
+	walk = kv_walk_begin(txn, 1, SPAN(""), SPAN(""));
+	ck_assert_int_eq(kv_walk_next(walk, &key, &value), ERR_DAMAGED);
+	kv_walk_end(walk);
+	ck_assert(is_there(txn, 0, "f00998", "v"));
+	kv_abort(txn);
+	ck_assert_int_eq(kv_copy(kv, scratch_path("b.mdb")), ERR_DAMAGED);
+	kv_close(kv);
+}
+END_TEST
+
+/* A write into the file undoes its verification. */
+START_TEST(touched_immutable_file_is_verified_anew)
+{
+	struct kv_spec spec;
+	struct kv_txn *txn;
+	struct span value;
+	struct kv *one, *two;
+	struct fs_stamp before, after;
+
+	make_two_tables(&spec);
+	ck_assert_int_eq(kv_open(&one, &spec), ERR_OK);
+	ck_assert_int_eq(kv_stamp(&before, one), ERR_OK);
+	ck_assert_int_eq(kv_read(&txn, one), ERR_OK);
+	ck_assert(is_there(txn, 1, "s00001", "v"));
+	do { /* until the clock of the file's times has gone on */
+		spoil_page_of("s01001");
+		ck_assert_int_eq(kv_stamp(&after, one), ERR_OK);
+	} while (fs_stamp_eq(&before, &after));
+	ck_assert_int_eq(kv_open(&two, &spec), ERR_OK);
+	ck_assert_ptr_eq(one, two);
+	ck_assert_int_eq(kv_get(txn, 1, SPAN("s00001"), &value), ERR_DAMAGED);
+	kv_abort(txn);
+	kv_close(one);
+	kv_close(two);
+}
+END_TEST
+
 START_TEST(cut_file_is_damaged_and_no_signal)
 {
 	static const enum kv_mode modes[] = {KV_FROZEN, KV_SHARED};
@@ -607,6 +704,9 @@ test_suite(void)
 	tcase_add_test(tc, copy_that_does_not_fit_leaves_no_file);
 	tcase_add_test(tc, full_map_is_told_and_what_was_there_stays);
 	tcase_add_test(tc, forbidden_file_is_denied);
+	tcase_add_test(
+	    tc, table_of_an_immutable_file_is_verified_when_it_is_read);
+	tcase_add_test(tc, touched_immutable_file_is_verified_anew);
 	suite_add_tcase(suite, tc);
 	return suite;
 }
