@@ -7,7 +7,8 @@
                        and the history of an article cost as they grow
     far.py articles    5 million articles of 500 suppliers, in a memory
                        cgroup of 4 GB: time, memory and disk of each step, the
-                       first pages and searches, cold and warm
+                       first pages and searches, cold and warm, and what the
+                       cold ones read (pages_in.py)
 
 Prints tables in Markdown as it goes. docs/benchmarks.md has runs of it.
 
@@ -32,6 +33,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+from pages_in import Cold
 
 BUILD = Path(os.environ.get("abs_top_builddir", "build"))
 GRIDCTL = os.environ.get("GRIDCTL", str(BUILD / "tools/gridctl/gridctl"))
@@ -318,21 +321,11 @@ class Limit:
             self.path.rmdir()
 
 
-def forget(data):
-    """Takes a store out of the kernel's cache: what is read next is cold."""
-    for path in data.rglob("*"):
-        if path.is_file():
-            fd = os.open(path, os.O_RDONLY)
-            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
-            os.close(fd)
-
-
 def ask(data, limit, key, name, uri):
-    """A request in a process of its own, cold and then warm."""
+    """A request in a process of its own, cold and then warm; what it read."""
     command = [ONCE, str(data), GRIDCTL, uri, "REQUEST_METHOD=GET",
                f"HTTP_X_API_KEY={key}"]
-    forget(data)
-    cold = Used(command, preexec_fn=limit.enter)
+    cold = Cold(data, command, preexec_fn=limit.enter)
     warm = Used(command, preexec_fn=limit.enter)
     head = subprocess.run(command, stdout=subprocess.PIPE,
                           check=True).stdout[:200]
@@ -340,6 +333,7 @@ def ask(data, limit, key, name, uri):
         sys.exit(f"failed: {uri}: {head}")
     row(name, f"{cold.wall:.2f}", f"{warm.wall:.2f}", f"{cold.busy:.2f}",
         f"{warm.busy:.2f}", human(cold.memory))
+    return name, cold
 
 
 def articles(folder):
@@ -376,11 +370,14 @@ def articles(folder):
     row("a process of its own", "cold, s", "warm, s", "of a processor, cold",
         "warm", "largest RSS")
     row(*["---"] * 6)
-    ask(data, limit, key, "list of suppliers", "/api/v1/fournisseurs")
-    ask(data, limit, key, "a page of the largest",
-        f"/api/v1/grid?fournisseur={first}&limit=50&page=2")
-    ask(data, limit, key, "search across all",
-        "/api/v1/products/search?q=cafe&limit=50")
+    asked = [
+        ask(data, limit, key, "list of suppliers", "/api/v1/fournisseurs"),
+        ask(data, limit, key, "a page of the largest",
+            f"/api/v1/grid?fournisseur={first}&limit=50&page=2"),
+        ask(data, limit, key, "search across all",
+            "/api/v1/products/search?q=cafe&limit=100")]
+    for name, cold in asked:
+        cold.tell(f"{name}, cold")
     limit.end()
 
 
