@@ -15,13 +15,17 @@ import urllib.request
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from etcd_kit import Etcd, find_etcd  # noqa: E402
 from grid import Grid  # noqa: E402
+from shares import Sharer  # noqa: E402
 from stack import TOP, free_port, run_tests, wait_until  # noqa: E402
 
 WATCH = os.path.join(TOP, "tools", "watch")
+# What has a value on a node of a cluster alone.
+OF_NODES = {"Behind the other nodes", "Import of the nodes",
+            "Log and files of the nodes", "Snapshots of the nodes"}
 # What has no value on a machine where nothing was ever of that kind.
-MAY_BE_EMPTY = {"Last backup elsewhere", "Behind the other nodes",
-                "Import of the nodes", "Log and files of the nodes"}
+MAY_BE_EMPTY = {"Last backup elsewhere"} | OF_NODES
 NOWHERE = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
@@ -202,13 +206,41 @@ def a_grid_that_is_down_is_seen():
         for alert in watched.ask("alerts")["alerts"]), "the alert waits")
 
 
+def gauges_of_nodes():
+    """Metrics that only a node has, as the program names them."""
+    with open(os.path.join(TOP, "fcgi", "metrics_text.c")) as file:
+        return set(re.findall(r'"(gridapi_(?:shared_snapshots_(?!total)|nodes_|'
+                              r'behind|log_away|files_fail)\w*)"', file.read()))
+
+
+def panels_of_nodes_have_an_answer():
+    asked = {question for panel, question in panels()
+             if panel["title"] in OF_NODES}
+    lacking = {name for name in gauges_of_nodes()
+               if not any(name in question for question in asked)}
+    assert not lacking, "no panel asks for %s" % lacking
+    find_etcd()
+    with Etcd() as etcd, Sharer(etcd) as one, Sharer(etcd, one) as two:
+        one.deliver("first", articles=5)
+        wait_until(lambda: one.live() == two.live(), "both show the import")
+        one.ctl("compute", "--quiet", "--all")
+        watched = Prometheus(one)
+        try:
+            for question in sorted(asked):
+                wait_until(lambda: watched.has(question),
+                           "an answer to " + question)
+        finally:
+            watched.stop()
+
+
 def main():
     try:
         Watched.begin()
         run_tests([promtool_finds_no_fault_in_the_metrics,
                    panels_stand_beside_each_other, prometheus_reads_them,
                    each_panel_has_an_answer, rules_are_loaded_and_quiet,
-                   a_grid_that_is_down_is_seen])
+                   a_grid_that_is_down_is_seen,
+                   panels_of_nodes_have_an_answer])
     finally:
         Watched.end()
 
