@@ -75,6 +75,14 @@ owner_become(const char *dir, bool reading, struct fault *fault)
 	return err_from_errno(errnum);
 }
 
+enum err
+owner_read_own(void)
+{
+	if (became[0] == '\0' || keep_reading(false) == 0)
+		return ERR_OK;
+	return err_from_errno(errno);
+}
+
 const char *
 owner_name(void)
 {

@@ -16,10 +16,14 @@
  *
  * `reading` is for a command that takes files as arguments, which any user may
  * own: the process keeps root's right to read any file (where root has it), and
- * writes as that user. No other command may set it: the user controls the files
- * that they read, and a link could then expose any file.
+ * writes as that user; or that reads files of root's outside the folder first, and
+ * then calls owner_read_own(). No other command may set it: the user controls the
+ * files that they read, and a link could then expose any file.
  */
 enum err owner_become(const char *dir, bool reading, struct fault *fault);
+
+/* Gives that right up; errno says why it fails. */
+enum err owner_read_own(void);
 
 /* The name of the user switched to; NULL when there was no switch. */
 const char *owner_name(void);

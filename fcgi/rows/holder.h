@@ -8,8 +8,8 @@
  *	X-Grid-Holder-2: https://192.0.2.13     and where then
  *	X-Grid-Holder-Seen: state:1234          what is to be seen there
  *
- * For a page of a snapshot that there is nginx waits ten seconds for the first
- * of them, else as long as a computation may take.
+ * For a page of a snapshot that there is nginx waits 10, 5 and 5 seconds for them,
+ * else for each as long as a computation may take.
  *
  * A passed request has X-Grid-Passed, and is passed on no more: a node that does
  * not keep the supplier answers it with 421, and nginx asks the next one. Where

@@ -10,6 +10,9 @@
 #include "lmdb-schema/upkeep/computed_priv.h"
 #include "lmdb-schema/upkeep/keeping.h"
 
+/* A page may wait for it: nodes that hang cost as much each. */
+#define STALL_S 5
+
 /* --- one ------------------------------------------------------------------- */
 
 static enum err
@@ -23,6 +26,7 @@ find_holders(struct holders **out, struct store *store,
 		err = holders_begin(holders, store_dir(store), fault);
 	/* The maker first, whose gridapi may be down. */
 	if (err == ERR_OK) {
+		holders->from.stall_s = STALL_S;
 		holders_add(holders, computed->node, computed->address);
 		err =
 		    holders_add_alive(holders, store_engine(store), NULL, NULL);

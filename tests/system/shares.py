@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -121,9 +122,11 @@ def three_nodes_keep_two_of_three(new_engine=Etcd):
         shares_of_the_work(*nodes)
         assert each_node_answers_for_all(*nodes) >= one.suppliers
         other_requests(*nodes)
+        a_request_has_one_id(*nodes)
         persons_and_agents(*nodes)
         a_cold_miss_is_computed_once(*nodes)
         one_hangs(one, two, three)
+        two_hang(one, two, three)
         one_is_stopped(one, two, three)
         two_are_stopped(one, two, three)
         one_leaves(one, two, three)
@@ -200,6 +203,33 @@ def other_requests(*nodes):
         assert "by another node" in node.ctl("compute", other)
         assert other in node.has()
     settled(nodes)
+
+
+def logged(node, **fields):
+    """The lines of its access log with these fields."""
+    with open(node.path("log/access.log")) as file:
+        entries = [json.loads(line) for line in file if line.endswith("\n")]
+    return [entry for entry in entries
+            if all(entry.get(name) == value for name, value in fields.items())]
+
+
+def a_request_has_one_id(*nodes):
+    """The client is told the id of the node that it asked; who answers writes it
+    beside its own."""
+    for node in nodes:
+        other = sorted(set(node.codes()) - node.has())[0]
+        for more in ("&limit=1", "", "&format=ndjson"):
+            answer = node.grid(other, more, X_Request_Id="0" * 32)
+            ids = answer.headers.get_all("X-Request-Id")
+            assert len(ids) == 1, ids
+            by = [one for one in nodes
+                  if one.name == answer.headers["X-Grid-Node"]][0]
+            assert by is not node, more
+            wait_until(lambda: logged(node, request_id=ids[0]),
+                       "the node that is asked logs %s" % ids[0])
+            wait_until(lambda: logged(by, asked=ids[0]),
+                       "the node that answers logs %s" % ids[0])
+            assert not logged(node, asked="0" * 32)
 
 
 def persons_and_agents(*nodes):
@@ -291,22 +321,51 @@ def a_cold_miss_is_computed_once(*nodes):
     settled(nodes)
 
 
+def stop_answering(*nodes):
+    """Their nginx takes connections and answers nothing; who calls lets it go on."""
+    workers = []
+    for node in nodes:
+        with open("/proc/%d/task/%d/children" % (
+                node.nginx.pid, node.nginx.pid)) as file:
+            workers += [int(pid) for pid in file.read().split()]
+    for pid in workers:
+        os.kill(pid, signal.SIGSTOP)
+
+    def go_on():
+        for pid in workers:
+            os.kill(pid, signal.SIGCONT)
+    return go_on
+
+
+def two_hang(one, two, three):
+    """All that keep a supplier hang: its page comes of the node that is asked, and
+    within 20 s of nginx, 5 s for each of them and what it takes to make it."""
+    code = sorted(set(three.codes()) - three.has())[0]
+    go_on = stop_answering(one, two)
+    began = time.monotonic()
+    try:
+        answer = three.grid(code, "&limit=5")
+    finally:
+        go_on()
+    took = time.monotonic() - began
+    print("figure: two nodes hang: a page after %.1f s" % took)
+    assert (answer.status, answer.headers["X-Grid-Node"]) == \
+        (200, three.name), answer.body
+    assert took < 45, took
+    settled((one, two, three))
+
+
 def one_hangs(one, two, three):
     """Its nginx takes connections and answers nothing: pages come from another
     node, or from the one that is asked, long before a computation would end."""
     passed = [(node, code) for node in (two, three) for code in node.codes()
               if node.grid(code, "&limit=5").headers["X-Grid-Node"] == one.name]
     node, code = passed[0]
-    with open("/proc/%d/task/%d/children" % (one.nginx.pid, one.nginx.pid)) \
-            as file:
-        workers = [int(pid) for pid in file.read().split()]
-    for pid in workers:
-        os.kill(pid, signal.SIGSTOP)
+    go_on = stop_answering(one)
     try:
         answer = node.grid(code, "&limit=5")
     finally:
-        for pid in workers:
-            os.kill(pid, signal.SIGCONT)
+        go_on()
     assert answer.status == 200, answer.body
     assert answer.headers["X-Grid-Node"] != one.name
 

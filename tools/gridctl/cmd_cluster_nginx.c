@@ -9,6 +9,7 @@
 #include "common/fs.h"
 #include "common/opt.h"
 #include "lmdb-schema/store/cluster.h"
+#include "tools/gridctl/cluster_nginx.h"
 #include "tools/gridctl/cmd.h"
 
 static const struct opt_spec nginx_spec = {
@@ -59,8 +60,8 @@ static const char location[] =
 /*
  * A location asks one node, and the next location another one; set comes before the
  * first, whose answer takes the place of the worker's. No part of the address is of
- * the request. The first is there twice: a page comes at once, and a node whose
- * nginx or gridapi hangs must not hold it up for as long as a computation may take.
+ * the request. All are there twice: a page comes at once, and nodes whose nginx or
+ * gridapi hangs must not hold it up for as long as a computation may take.
  */
 static const char head[] =
     "# Requests for suppliers that this node does not keep: a worker says "
@@ -73,7 +74,7 @@ static const char first_holder[] =
     "	set $grid_holder_3 $upstream_http_x_grid_holder_3;\n"
     "	set $grid_holder_seen $upstream_http_x_grid_holder_seen;\n";
 
-static const char next_holder[] = "location @holder%u {\n"
+static const char next_holder[] = "location %s%u {\n"
 				  "	if ($grid_holder_%u = \"\") {\n"
 				  "		error_page 502 = @here;\n"
 				  "		return 502;\n"
@@ -85,8 +86,12 @@ static const char any_holder[] =
     "	proxy_set_header Connection \"\";\n"
     "	proxy_set_header Host $http_host;\n"
     "	proxy_set_header X-Grid-Passed \"%s\";\n"
+    "	proxy_set_header X-Request-Id $request_id;\n"
     "	proxy_set_header X-Grid-Seen $grid_holder_seen;\n"
     "	proxy_hide_header Strict-Transport-Security;\n"
+    "	add_header Strict-Transport-Security $grid_hsts always;\n"
+    "	proxy_hide_header X-Request-Id;\n"
+    "	add_header X-Request-Id $request_id always;\n"
     "	proxy_connect_timeout 2s;\n"
     "	proxy_read_timeout %us;\n"
     "	proxy_buffer_size 64k;\n"
@@ -109,8 +114,10 @@ static const char no_holder[] = "location @here {\n"
 
 #define SYSTEMS_CA "/etc/ssl/certs/ca-certificates.crt"
 #define HOLDERS 3
-#define PAGE_S 10u
 #define COMPUTATION_S 330u /* beyond a worker's 300 */
+
+/* For a page, of each holder in turn: 20 seconds in all. */
+static const unsigned page_s[HOLDERS] = {10, 5, 5};
 
 /* "https://192.0.2.11", and not a name. */
 static bool
@@ -177,31 +184,34 @@ find_resolver(struct buf *out, bool needed, struct fault *fault)
 	return err;
 }
 
-/* `first` is the first one's name. */
+/* `kind` is the name of the first location, and the beginning of the others'. */
 static void
-print_holder(unsigned i, const char *first, const struct cluster_peers *peers,
-    const char *node, const struct buf *resolver)
+add_holder(struct buf *out, unsigned i, const char *kind,
+    const struct cluster_peers *peers, const char *node,
+    const struct buf *resolver)
 {
-	bool page = strcmp(first, "@page") == 0;
-	char next[32];
+	bool page = strcmp(kind, "@page") == 0;
+	char next[32] = "@here";
 
-	snprintf(
-	    next, sizeof(next), i < HOLDERS ? "@holder%u" : "@here", i + 1);
+	if (i < HOLDERS)
+		snprintf(next, sizeof(next), "%s%u", kind, i + 1);
 	if (i == 1)
-		printf(first_holder, first);
+		buf_addf(out, first_holder, kind);
 	else
-		printf(next_holder, i, i);
-	printf(any_holder, i, node, page ? PAGE_S : COMPUTATION_S, next,
-	    peers->ca[0] == '\0' ? SYSTEMS_CA : peers->ca);
+		buf_addf(out, next_holder, kind, i, i);
+	buf_addf(out, any_holder, i, node, page ? page_s[i - 1] : COMPUTATION_S,
+	    next, peers->ca[0] == '\0' ? SYSTEMS_CA : peers->ca);
 	if (peers->cert[0] != '\0')
-		printf("	proxy_ssl_certificate \"%s\";\n"
-		       "	proxy_ssl_certificate_key \"%s\";\n",
+		buf_addf(out,
+		    "	proxy_ssl_certificate \"%s\";\n"
+		    "	proxy_ssl_certificate_key \"%s\";\n",
 		    peers->cert, peers->key);
 	if (resolver->len > 0)
-		printf("	resolver%.*s valid=60s;\n"
-		       "	resolver_timeout 2s;\n",
+		buf_addf(out,
+		    "	resolver%.*s valid=60s;\n"
+		    "	resolver_timeout 2s;\n",
 		    SPAN_ARG(buf_span(resolver)));
-	puts("}");
+	buf_addf(out, "}\n");
 }
 
 static enum err
@@ -217,9 +227,10 @@ check_trust(const struct cluster_peers *peers, struct fault *fault)
 
 /* A node that keeps all passes nothing on. */
 static enum err
-print_holders(
-    const char *dir, const struct cluster_peers *peers, struct fault *fault)
+add_holders(struct buf *out, const char *dir, const struct cluster_peers *peers,
+    struct fault *fault)
 {
+	static const char *const kinds[] = {"@page", "@holder"};
 	struct cluster_sharing sharing;
 	struct engine_node own;
 	struct buf resolver;
@@ -234,40 +245,55 @@ print_holders(
 	if (err == ERR_OK)
 		err = find_resolver(&resolver, !is_number(own.address), fault);
 	if (err == ERR_OK) {
-		fputs(head, stdout);
-		print_holder(1, "@page", peers, own.name, &resolver);
-		for (unsigned i = 1; i <= HOLDERS; i++)
-			print_holder(i, "@holder", peers, own.name, &resolver);
-		fputs(no_holder, stdout);
+		buf_addf(out, "%s", head);
+		for (unsigned kind = 0; kind < 2; kind++)
+			for (unsigned i = 1; i <= HOLDERS; i++)
+				add_holder(out, i, kinds[kind], peers, own.name,
+				    &resolver);
+		buf_addf(out, "%s", no_holder);
 	}
 	buf_fini(&resolver);
 	return err;
 }
 
+enum err
+cluster_nginx_text(struct buf *out, const char *data, struct fault *fault)
+{
+	struct cluster_peers peers;
+	char dir[FS_PATH_MAX];
+	enum err err;
+
+	if (realpath(data, dir) == NULL || strpbrk(dir, "\"\\$"))
+		fault_set(fault, data,
+		    "is no path that nginx's configuration can have");
+	else if (!cluster_is_told(dir))
+		fault_set(fault, dir, "has no cluster.conf");
+	if (fault_is_set(fault))
+		return ERR_BAD_INPUT;
+	err = cluster_peers(&peers, dir, fault);
+	if (err != ERR_OK)
+		return err;
+	buf_addf(out, location, peers.token, dir, peers.token);
+	err = add_holders(out, dir, &peers, fault);
+	return err == ERR_OK ? buf_end(out) : err;
+}
+
 int
 cmd_cluster_nginx(int argc, char **argv)
 {
-	struct cluster_peers peers;
 	struct fault fault;
-	char dir[FS_PATH_MAX];
+	struct buf text;
 	int args, result = cmd_options(NULL, &nginx_spec, argc, argv, &args);
 	enum err err;
 
 	if (result != CMD_GO)
 		return result;
 	fault_clear(&fault);
-	if (realpath(cmd_data_dir(), dir) == NULL || strpbrk(dir, "\"\\$"))
-		fault_set(&fault, cmd_data_dir(),
-		    "is no path that nginx's configuration can have");
-	else if (!cluster_is_told(dir))
-		fault_set(&fault, dir, "has no cluster.conf");
-	if (fault_is_set(&fault))
-		return cmd_fail("cluster nginx", ERR_BAD_INPUT, &fault);
-	err = cluster_peers(&peers, dir, &fault);
-	if (err != ERR_OK)
-		return cmd_fail("cluster nginx", err, &fault);
-	printf(location, peers.token, dir, peers.token);
-	err = print_holders(dir, &peers, &fault);
+	buf_init(&text, CLUSTER_NGINX_MAX);
+	err = cluster_nginx_text(&text, cmd_data_dir(), &fault);
+	if (err == ERR_OK)
+		fwrite(text.data, 1, text.len, stdout);
+	buf_fini(&text);
 	return err == ERR_OK ? CMD_DONE
 			     : cmd_fail("cluster nginx", err, &fault);
 }

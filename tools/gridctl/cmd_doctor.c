@@ -48,8 +48,9 @@ static const struct opt_spec spec = {
     .usage = "gridctl [--data DIR] doctor [OPTION]...",
     .about =
 	"Checks the data directory, the disk, the clock, the age of the "
-	"data, the hooks, the backups, the night, its inbox, the services and "
-	"the site, and says for each "
+	"data, the hooks, the backups, the night, its inbox, the services, "
+	"the site and, on a node of a cluster, what nginx has for the others, "
+	"and says for each "
 	"whether it is "
 	"in order and, if not, what to do. Exit code "
 	"0: nothing is wrong. It changes nothing; 'gridctl check' reads "
@@ -335,17 +336,25 @@ cmd_doctor(int argc, char **argv)
 	struct options options = {NULL, SITE, NULL, false};
 	struct doctor doctor = {.counts = {0}};
 	struct timex kernel = {0}; /* no modes: it is asked, not set */
+	struct doctor_nginx *nginx;
 	int args, result = cmd_options(&options, &spec, argc, argv, &args);
 
 	if (result != CMD_GO)
 		return result;
 	cmd_list_begin(&doctor.list, options.json);
+	nginx = doctor_nginx_read(options.site);
+	/* The data are looked at as gridapi sees them. */
+	if (owner_read_own() != ERR_OK)
+		doctor_say(&doctor, DOCTOR_LOOK, "owner", NULL,
+		    "root's permission to read could not be given up: %s",
+		    strerror(errno));
 	look_at_data(&doctor);
 	doctor_inbox(&doctor, options.settings);
 	doctor_clock(&doctor, adjtimex(&kernel), &kernel);
 	doctor_limits(&doctor);
 	doctor_services(&doctor);
 	doctor_site(&doctor, options.url, options.site, cmd_data_dir());
+	doctor_nginx(&doctor, nginx, cmd_data_dir());
 	if (!options.json)
 		buf_addf(&doctor.list.text, "%u wrong, %u to look at, %u ok\n",
 		    doctor.counts[DOCTOR_WRONG], doctor.counts[DOCTOR_LOOK],

@@ -37,6 +37,21 @@ void doctor_site(
 /* Says until when a site's certificate counts, as curl's "%{certs}" has it. */
 void doctor_certificate(struct doctor *doctor, FILE *file);
 
+struct doctor_nginx; /* files of nginx that a node of a cluster needs */
+
+/*
+ * Reads them, with root's permission where there is it: the site, and the file that
+ * it includes for the nodes. NULL where no memory is left.
+ */
+struct doctor_nginx *doctor_nginx_read(const char *site);
+
+/*
+ * Says whether nginx has what gridctl cluster nginx prints, and the site what a node
+ * needs, and frees `nginx`. Nothing of a machine on its own.
+ */
+void doctor_nginx(
+    struct doctor *doctor, struct doctor_nginx *nginx, const char *data);
+
 #define DOCTOR_ADDRESS_MAX 320
 
 /*

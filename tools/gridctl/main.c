@@ -87,14 +87,14 @@ is_apart(const char *command)
 	return command == NULL || strcmp(command, "demo") == 0;
 }
 
-/* Whether a command takes files as arguments, which any user may own. */
+/* Whether a command reads files that any user may own: arguments, or nginx's. */
 static bool
-is_given_files(char *const *argv)
+reads_others(char *const *argv)
 {
 	if (strcmp(argv[0], "gammes") == 0)
 		return argv[1] != NULL && strcmp(argv[1], "import") == 0;
 	return strcmp(argv[0], "import") == 0 ||
-	    strcmp(argv[0], "network") == 0;
+	    strcmp(argv[0], "network") == 0 || strcmp(argv[0], "doctor") == 0;
 }
 
 static int
@@ -104,7 +104,7 @@ become_owner(char *const *argv)
 	enum err err;
 
 	fault_clear(&fault);
-	err = owner_become(cmd_data_dir(), is_given_files(argv), &fault);
+	err = owner_become(cmd_data_dir(), reads_others(argv), &fault);
 	return err == ERR_OK ? CMD_DONE : cmd_fail("--data", err, &fault);
 }
 

@@ -241,6 +241,60 @@ else
 fi
 expect "well again" 0 '^0 wrong'
 
+# --- what nginx has for the other nodes -------------------------------------------
+sed "s|@CLUSTER@|$work/cluster-nginx.con[f]|" \
+  "${abs_top_srcdir:-.}/nginx/gridapi.conf.in" >"$work/site"
+expect "no word of nodes on a machine of its own" 0 '^0 wrong' --site "$work/site"
+grep -q '^[a-zA-Z]* *nodes ' "$work/said" && {
+  failed=$((failed + 1))
+  echo "not ok: a machine of its own has a line on nodes"
+}
+echo 0123456789abcdef0123456789abcdef >"$work/secret"
+: >"$work/ca.pem"
+node() { # LINE...: the node's cluster.conf
+  printf '%s\n' '[cluster]' 'etcd = http://127.0.0.1:1' node=one \
+    address=http://192.0.2.11 "secret_file = $work/secret" \
+    "ca = $work/ca.pem" "$@" >"$work/data/cluster.conf"
+}
+chmod 0600 "$work/secret"
+printed() { grid cluster nginx >"$work/cluster-nginx.conf"; }
+nodes() { # NAME CODE PATTERN
+  expect "$@" --site "$work/site"
+}
+node
+nodes "nothing for the other nodes" 1 \
+  "^WRONG +nodes +$work/cluster-nginx.conf is not there"
+nodes "how it is made" 1 \
+  "^ +-> as root: .*gridctl cluster nginx >$work/cluster-nginx.conf"
+printed
+nodes "all that they need" 0 "^ok +nodes +$work/cluster-nginx.conf is what"
+node keep=2
+nodes "a share, and nginx passes nothing on" 1 \
+  "^WRONG +nodes +$work/cluster-nginx.conf has no \"location @page\""
+printed
+nodes "and it does" 0 '^ok +nodes'
+sed -i 's/location @page2 /location @other /' "$work/cluster-nginx.conf"
+nodes "that of an earlier version" 1 \
+  '^WRONG +nodes +.* has no "location @page2"'
+printed
+echo 'listen 8443;' >>"$work/cluster-nginx.conf"
+nodes "a line of one's own" 0 '^ok +nodes'
+echo fedcba9876543210fedcba9876543210 >"$work/secret"
+nodes "another secret" 0 "^look +nodes +.* is not what 'gridctl cluster nginx'"
+printed
+for name in HTTP_X_GRID_SEEN HTTP_X_GRID_PASSED GRID_ALONE GRID_PART; do
+  cp "$work/site" "$work/whole"
+  sed -i "/fastcgi_param $name /d" "$work/site"
+  nodes "a site without $name" 1 \
+    "^WRONG +nodes +$work/site has no \"fastcgi_param $name \""
+  mv "$work/whole" "$work/site"
+done
+sed -i '/include .*cluster-nginx/d' "$work/site"
+nodes "a site of before" 1 \
+  "^WRONG +nodes +$work/site includes no cluster-nginx.conf"
+nodes "whose remedy is the package's" 1 '^ +-> take the site of this version'
+rm "$work/data/cluster.conf"
+
 # --- as nginx's site says where it listens -----------------------------------------
 plain=$url
 url=
