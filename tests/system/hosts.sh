@@ -319,7 +319,7 @@ pages "upgraded"
 doctors "upgraded"
 
 # --- a lost host ------------------------------------------------------------------------
-is "192.0.2.13 is lost" at 192.0.2.13 bash -ec 'systemctl stop gridapi
+is "192.0.2.13 is lost" at 192.0.2.13 bash -ec 'systemctl stop product-grid.target gridapi gridctl-hooks
   cd /var/lib/product-grid
   find . -mindepth 1 -maxdepth 1 ! -name cluster.conf -exec rm -r {} +'
 is "and joins again" typed 192.0.2.13 /root "$join_block"
@@ -338,7 +338,7 @@ propose() { # ADDRESS RANGE
 is "a proposal before" propose 192.0.2.12 Z
 for host in $addresses; do
   is "$host: etcd's data are lost" at "$host" bash -c \
-    'systemctl stop gridapi etcd && rm -rf /var/lib/etcd/default'
+    'systemctl stop product-grid.target gridapi gridctl-hooks etcd && rm -rf /var/lib/etcd/default'
 done
 lose() { members 'systemctl start etcd'; }
 is "etcd begins anew" lose
@@ -351,12 +351,12 @@ begin_anew() { # the refusal has the right number
   cat "$work/told"
   number=$(grep -oE -- '--from [0-9]+' "$work/told" | tail -n 1 | grep -oE '[0-9]+')
   [ -n "$number" ] && at $first gridctl cluster init --from "$number" &&
-    at $first systemctl start gridapi
+    at $first systemctl start product-grid.target
 }
 is "the first begins again" begin_anew
 again() { # ADDRESS
   at "$1" gridctl cluster join || at "$1" gridctl cluster join --anew || return
-  at "$1" systemctl start gridapi
+  at "$1" systemctl start product-grid.target
 }
 for host in 192.0.2.12 192.0.2.13; do
   is "$host goes on" again $host
