@@ -322,7 +322,7 @@ doctors "upgraded"
 is "192.0.2.13 is lost" at 192.0.2.13 bash -ec 'systemctl stop product-grid.target gridapi gridctl-hooks
   cd /var/lib/product-grid
   find . -mindepth 1 -maxdepth 1 ! -name cluster.conf -exec rm -r {} +'
-is "and joins again" typed 192.0.2.13 /root "$join_block"
+is "and joins again" typed 192.0.2.13 /root "${join_block/ --anew/}"
 is "and is ready" soon ready 192.0.2.13
 pages "joined again"
 
