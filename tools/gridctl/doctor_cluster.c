@@ -17,7 +17,8 @@
 
 /* Of the site, without which requests for others' suppliers fail or go round. */
 static const char *const needed[] = {"fastcgi_param HTTP_X_GRID_SEEN ",
-    "fastcgi_param HTTP_X_GRID_PASSED ", "fastcgi_param GRID_ALONE "};
+    "fastcgi_param HTTP_X_GRID_PASSED ", "fastcgi_param GRID_ALONE ",
+    "fastcgi_param GRID_PART "};
 #define NEEDED (sizeof(needed) / sizeof(needed[0]))
 
 static const char mend[] =
