@@ -90,15 +90,28 @@ zstd_add(struct zstd *zstd, struct buf *out, struct span text, bool last)
 	return ERR_OK;
 }
 
+static size_t
+pack(struct zstd *zstd, void *to, size_t room, struct span text)
+{
+	if (zstd == NULL)
+		return ZSTD_compress(to, room, text.ptr, text.len, LEVEL);
+	if (zstd->context == NULL)
+		zstd->context = ZSTD_createCCtx();
+	if (zstd->context == NULL)
+		return (size_t)-ZSTD_error_memory_allocation;
+	return ZSTD_compressCCtx(
+	    zstd->context, to, room, text.ptr, text.len, LEVEL);
+}
+
 void
-zstd_pack(struct buf *out, struct span text)
+zstd_pack(struct zstd *zstd, struct buf *out, struct span text)
 {
 	size_t most = ZSTD_compressBound(text.len), len;
 	char *at = buf_room(out, most);
 
 	if (at == NULL)
 		return;
-	len = ZSTD_compress(at, most, text.ptr, text.len, LEVEL);
+	len = pack(zstd, at, most, text);
 	if (ZSTD_isError(len))
 		buf_fail(out, ERR_NO_MEMORY);
 	else

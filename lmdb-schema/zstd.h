@@ -32,8 +32,11 @@ enum err zstd_begin(struct zstd *zstd);
 enum err zstd_add(
     struct zstd *zstd, struct buf *out, struct span text, bool last);
 
-/* Appends `text` as a frame. */
-void zstd_pack(struct buf *out, struct span text);
+/*
+ * Appends `text` as a frame without a checksum. `zstd` keeps its memory for the
+ * next one; NULL is fine.
+ */
+void zstd_pack(struct zstd *zstd, struct buf *out, struct span text);
 
 /*
  * Appends the text, of `len` bytes, whose frame is `packed`. ERR_BAD_INPUT when

@@ -3,7 +3,6 @@
  * one supplier or at all of them.
  */
 #include <assert.h>
-#include <stdlib.h>
 
 #include "common/members.h"
 #include "fcgi/endpoints/answer.h"
@@ -21,51 +20,52 @@
 /* Entries behind the index that a thread for pages looks through. */
 #define BEHIND_MAX 20000
 
+/* Bytes of a page's entries. */
+#define SHOWN_MAX ((size_t)64 << 20)
+
 struct history {
 	struct call *call;
 	struct state_view *view;
-	struct trail_numbers numbers;
+	const struct listed *listed;
+	int64_t first, limit; /* of the page */
+	int64_t total; /* so far */
+	struct buf shown; /* the page's entries, as a JSON array */
+	struct jsonw json;
 };
+
+static enum err
+look(void *context, const struct audit_entry *entry)
+{
+	struct history *history = context;
+	int64_t place;
+
+	if (history->call->params.fournisseur.len == 0 &&
+	    !listed_has(history->listed, entry->supplier))
+		return ERR_OK;
+	place = history->total++ - history->first;
+	if (place < 0 || place >= history->limit ||
+	    feed_entry_state(entry) == 0)
+		return ERR_OK;
+	feed_entry_write(&history->json, entry);
+	return buf_end(&history->shown);
+}
 
 /* An article that is no longer listed has its history by its supplier's name. */
 static enum err
-find(struct history *history, const struct listed *listed)
+find(struct history *history)
 {
 	struct call *call = history->call;
-	struct span named = call->params.fournisseur;
-	enum err err = ERR_OK;
+	const struct listed *listed = history->listed;
+	struct trail_article article = {.supplier = call->params.fournisseur,
+	    .codein = call->path[0],
+	    .back = call->params.descending};
 
-	if (named.len > 0 && call_sees(call, named))
-		err = trail_of(history->view, named, call->path[0],
-		    trail_numbers_add, &history->numbers);
-	for (unsigned i = 0;
-	     i < listed->count && named.len == 0 && err == ERR_OK; i++)
-		err = trail_of(history->view, listed->codes[i], call->path[0],
-		    trail_numbers_add, &history->numbers);
-	trail_numbers_sort(&history->numbers);
-	return err;
-}
-
-static enum err
-add_entries(
-    struct history *history, struct jsonw *json, const struct paging *pages)
-{
-	bool newest_first = history->call->params.descending;
-	int64_t first, count = paging_rows(&first, pages);
-	enum err err = ERR_OK;
-
-	for (int64_t i = first; i < first + count && err == ERR_OK; i++) {
-		size_t place = newest_first
-		    ? history->numbers.count - 1 - (size_t)i
-		    : (size_t)i;
-		struct audit_entry entry;
-
-		err = trail_get(
-		    history->view, history->numbers.at[place], &entry);
-		if (err == ERR_OK && feed_entry_state(&entry) != 0)
-			feed_entry_write(json, &entry);
-	}
-	return err;
+	if (article.supplier.len > 0 ? !call_sees(call, article.supplier)
+				     : listed->count == 0)
+		return ERR_OK;
+	if (listed->count == 1 && article.supplier.len == 0)
+		article.supplier = listed->codes[0];
+	return trail_history(history->view, &article, look, history);
 }
 
 static enum err
@@ -73,25 +73,23 @@ answer(struct history *history)
 {
 	struct call *call = history->call;
 	const struct params *params = &call->params;
-	int64_t limit = params->limit == 0 ? PAGING_LIMIT : params->limit;
 	struct paging pages =
-	    paging_of(params->page, limit, (int64_t)history->numbers.count);
+	    paging_of(params->page, history->limit, history->total);
 	struct answer answer;
 	int64_t first;
-	enum err err;
+	enum err err = jsonw_end(&history->json);
 
+	if (err != ERR_OK)
+		return err;
 	paging_headers(call, &pages, FORMAT_JSON);
 	answer_begin(&answer, call);
-	jsonw_array_begin(&answer.json);
-	err = add_entries(history, &answer.json, &pages);
-	jsonw_array_end(&answer.json);
+	jsonw_raw(&answer.json, buf_span(&history->shown));
 	members_object(&answer.json, "meta");
 	paging_meta(&answer.json, call, &pages, paging_rows(&first, &pages),
 	    PAGING_HOW_LIST);
-	members_int(&answer.json, "total", (int64_t)history->numbers.count);
-	if (err == ERR_OK)
-		err = feed_write_kept(&answer.json, history->view,
-		    call->server->settings->trail_keep);
+	members_int(&answer.json, "total", history->total);
+	err = feed_write_kept(
+	    &answer.json, history->view, call->server->settings->trail_keep);
 	members_names(
 	    &answer.json, "ignores", params->ignored, params->ignored_count);
 	jsonw_object_end(&answer.json);
@@ -99,15 +97,19 @@ answer(struct history *history)
 }
 
 static enum err
-run(struct history *history, const struct listed *listed)
+run(struct history *history)
 {
 	struct call *call = history->call;
+	const struct listed *listed = history->listed;
 	struct span named = call->params.fournisseur;
-	enum err err = find(history, listed);
+	enum err err;
 
+	jsonw_array_begin(&history->json);
+	err = find(history);
+	jsonw_array_end(&history->json);
 	if (err != ERR_OK)
 		return err;
-	if (history->numbers.count == 0 &&
+	if (history->total == 0 &&
 	    (named.len > 0 ? !listed_has(listed, named) : listed->count == 0))
 		return reply_fail(call->reply, 404, CODE_NOT_FOUND,
 		    named.len > 0 ? "This supplier has no such article."
@@ -137,7 +139,13 @@ ep_history(struct call *call)
 	reply_header(call->reply, "Content-Type", "application/json");
 	if (etag_matches(call, tag, 2, FORMAT_JSON))
 		return ERR_ANSWERED;
-	err = run(&history, listed);
-	free(history.numbers.at);
+	history.listed = listed;
+	history.limit =
+	    call->params.limit == 0 ? PAGING_LIMIT : call->params.limit;
+	history.first = (call->params.page - 1) * history.limit;
+	buf_init(&history.shown, SHOWN_MAX);
+	jsonw_init(&history.json, &history.shown);
+	err = run(&history);
+	buf_fini(&history.shown);
 	return err;
 }

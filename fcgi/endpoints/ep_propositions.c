@@ -5,7 +5,6 @@
  * Numbers follow the commits, so what is written meanwhile stands behind it.
  */
 #include <assert.h>
-#include <stdlib.h>
 
 #include "common/members.h"
 #include "fcgi/endpoints/answer.h"
@@ -96,27 +95,6 @@ look_on(void *context, const struct audit_entry *entry)
 
 /* --- one article ----------------------------------------------------------- */
 
-/* The numbers that the index has of the article. */
-static enum err
-list_article(struct trail_numbers *numbers, struct feed *feed)
-{
-	const struct params *params = &feed->call->params;
-
-	return params->fournisseur.len == 0
-	    ? trail_of_all(numbers, feed->view, params->codein)
-	    : trail_of(feed->view, params->fournisseur, params->codein,
-		  trail_numbers_add, numbers);
-}
-
-static bool
-is_behind_cursor(const struct params *params, uint64_t number)
-{
-	if (!params->has_since)
-		return true;
-	return params->descending ? number < params->since.number
-				  : number > params->since.number;
-}
-
 /* To the end of the trail: the next call goes on behind it. */
 static enum err
 move_to_end(struct feed *feed)
@@ -136,21 +114,18 @@ static enum err
 read_article(struct feed *feed)
 {
 	const struct params *params = &feed->call->params;
-	struct trail_numbers numbers = {NULL, 0, 0};
-	enum err err = list_article(&numbers, feed);
+	struct trail_article article = {.supplier = params->fournisseur,
+	    .codein = params->codein,
+	    .back = params->descending};
+	enum err err;
 
-	for (size_t i = 0; i < numbers.count && err == ERR_OK; i++) {
-		uint64_t number =
-		    numbers.at[params->descending ? numbers.count - 1 - i : i];
-		struct audit_entry entry;
-
-		if (!is_behind_cursor(params, number))
-			continue;
-		err = trail_get(feed->view, number, &entry);
-		if (err == ERR_OK)
-			err = look(feed, &entry);
-	}
-	free(numbers.at);
+	if (params->has_since && params->descending) {
+		if (params->since.number <= 1)
+			return ERR_OK;
+		article.to = params->since.number - 1;
+	} else if (params->has_since)
+		article.from = params->since.number + 1;
+	err = trail_history(feed->view, &article, look_on, feed);
 	return err == ERR_OK && !params->descending ? move_to_end(feed) : err;
 }
 

@@ -199,138 +199,84 @@ trail_behind(struct state_view *view, uint64_t *count)
 	return err;
 }
 
-struct looking {
-	struct span supplier, codein; /* no supplier: any */
+/* --- an article's history ------------------------------------------------- */
+
+/* The numbers of an article's entries that the table has. */
+struct numbers {
+	const struct trail_article *article;
 	uint64_t closed; /* what parts have is read from them */
-	/* One of these, the other is NULL. */
-	enum err (*each)(void *context, uint64_t number);
-	enum err (*each_entry)(void *context, const struct audit_entry *entry);
-	void *context;
+	uint64_t *at;
+	size_t count, room;
 };
 
 static enum err
-found(void *context, const struct audit_entry *entry)
+add_number(struct numbers *numbers, uint64_t number)
 {
-	const struct looking *looking = context;
+	const struct trail_article *article = numbers->article;
 
-	return looking->each != NULL
-	    ? looking->each(looking->context, entry->number)
-	    : looking->each_entry(looking->context, entry);
-}
-
-static enum err
-found_number(struct kv_txn *txn, const struct looking *looking, uint64_t number)
-{
-	struct audit_entry entry;
-	enum err err;
-
-	if (looking->each != NULL)
-		return looking->each(looking->context, number);
-	err = entry_in(&entry, txn, number);
-	return err == ERR_OK ? looking->each_entry(looking->context, &entry)
-			     : err;
-}
-
-static enum err
-look(void *context, const struct audit_entry *entry)
-{
-	const struct looking *looking = context;
-
-	if (!trail_is_about_article(entry) ||
-	    !span_eq(entry->codein, looking->codein) ||
-	    (looking->supplier.len > 0 &&
-		!span_eq(entry->supplier, looking->supplier)))
+	if (number <= numbers->closed || number < article->from ||
+	    (article->to != 0 && number > article->to))
 		return ERR_OK;
-	return found(context, entry);
+	if (numbers->count == numbers->room) {
+		size_t room = numbers->room * 2 + 64;
+		uint64_t *more = reallocarray(numbers->at, room, sizeof(*more));
+
+		if (more == NULL)
+			return ERR_NO_MEMORY;
+		numbers->at = more;
+		numbers->room = room;
+	}
+	numbers->at[numbers->count++] = number;
+	return ERR_OK;
 }
 
-/* The numbers that the index has. */
+/* The numbers that the index has of an article at a supplier. */
 static enum err
-walk_index(struct kv_txn *txn, struct looking *looking)
+walk_index(struct kv_txn *txn, struct numbers *numbers, struct span supplier)
 {
-	struct place place = place_of(looking->supplier, looking->codein);
+	struct place place = place_of(supplier, numbers->article->codein);
 	struct kv_walk *walk =
 	    kv_walk_begin(txn, STATE_META, place_span(&place), SPAN(""));
 	struct span key, value;
 	enum err err;
 
 	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
-		uint64_t number = key_read_u64(span_from(key, place.len));
-
-		if (number > looking->closed)
-			err = found_number(txn, looking, number);
+		err = add_number(
+		    numbers, key_read_u64(span_from(key, place.len)));
 		if (err != ERR_OK)
 			break;
 	}
 	return kv_walk_done(walk, err);
 }
 
-/* The parts; then the table, by its index; then what is not in that yet. */
 static enum err
-look_for(struct state_view *view, struct looking *looking,
-    enum err (*by_index)(struct kv_txn *txn, struct looking *looking))
+walk_suppliers(struct kv_txn *txn, struct numbers *numbers)
 {
-	struct kv_txn *txn = state_view_txn(view);
-	uint64_t indexed = 0;
-	enum err err = trail_parts_last(txn, &looking->closed);
+	struct kv_walk *walk =
+	    kv_walk_begin(txn, STATE_VERSIONS, SPAN(""), SPAN(""));
+	struct span supplier, value;
+	enum err err;
 
-	if (err == ERR_OK && looking->closed > 0)
-		err = trail_parts_of(
-		    view, looking->supplier, looking->codein, found, looking);
-	if (err == ERR_OK)
-		err = store_number(txn, name, &indexed);
-	if (err == ERR_OK)
-		err = by_index(txn, looking);
-	if (err == ERR_OK && indexed < looking->closed)
-		indexed = looking->closed;
-	return err == ERR_OK ? audit_each_in(txn, indexed + 1, look, looking)
-			     : err;
-}
-
-enum err
-trail_of(struct state_view *view, struct span supplier, struct span codein,
-    enum err (*each)(void *context, uint64_t number), void *context)
-{
-	struct looking looking = {supplier, codein, 0, each, NULL, context};
-
-	assert(each != NULL);
-	return key_code_ok(supplier) && key_code_ok(codein)
-	    ? look_for(view, &looking, walk_index)
-	    : ERR_OK;
-}
-
-enum err
-trail_entries_of(struct state_view *view, struct span supplier,
-    struct span codein,
-    enum err (*each)(void *context, const struct audit_entry *entry),
-    void *context)
-{
-	struct looking looking = {supplier, codein, 0, NULL, each, context};
-
-	assert(each != NULL);
-	return key_code_ok(supplier) && key_code_ok(codein)
-	    ? look_for(view, &looking, walk_index)
-	    : ERR_OK;
-}
-
-/* --- numbers -------------------------------------------------------------- */
-
-enum err
-trail_numbers_add(void *numbers, uint64_t number)
-{
-	struct trail_numbers *to = numbers;
-
-	if (to->count == to->room) {
-		size_t room = to->room * 2 + 64;
-		uint64_t *more = reallocarray(to->at, room, sizeof(*more));
-
-		if (more == NULL)
-			return ERR_NO_MEMORY;
-		to->at = more;
-		to->room = room;
+	while ((err = kv_walk_next(walk, &supplier, &value)) == ERR_OK) {
+		err = walk_index(txn, numbers, supplier);
+		if (err != ERR_OK)
+			break;
 	}
-	to->at[to->count++] = number;
-	return ERR_OK;
+	return kv_walk_done(walk, err);
+}
+
+static enum err
+look(void *context, const struct audit_entry *entry)
+{
+	struct numbers *numbers = context;
+	const struct trail_article *article = numbers->article;
+
+	if (!trail_is_about_article(entry) ||
+	    !span_eq(entry->codein, article->codein) ||
+	    (article->supplier.len > 0 &&
+		!span_eq(entry->supplier, article->supplier)))
+		return ERR_OK;
+	return add_number(numbers, entry->number);
 }
 
 static int
@@ -341,43 +287,68 @@ by_number(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-void
-trail_numbers_sort(struct trail_numbers *numbers)
+/* By the index, then from the entries that are not in it yet. */
+static enum err
+list_numbers(struct kv_txn *txn, struct numbers *numbers)
 {
+	const struct trail_article *article = numbers->article;
+	uint64_t indexed = 0;
+	enum err err = store_number(txn, name, &indexed);
+
+	if (err == ERR_OK)
+		err = article->supplier.len == 0
+		    ? walk_suppliers(txn, numbers)
+		    : walk_index(txn, numbers, article->supplier);
+	if (err == ERR_OK && indexed < numbers->closed)
+		indexed = numbers->closed;
+	if (err == ERR_OK)
+		err = audit_each_in(txn, indexed + 1, look, numbers);
 	if (numbers->count > 0)
 		qsort(numbers->at, numbers->count, sizeof(*numbers->at),
 		    by_number);
+	return err;
 }
 
 static enum err
-walk_suppliers(struct kv_txn *txn, struct looking *looking)
+history_of_table(struct kv_txn *txn, const struct trail_article *article,
+    uint64_t closed,
+    enum err (*each)(void *context, const struct audit_entry *entry),
+    void *context)
 {
-	struct kv_walk *walk =
-	    kv_walk_begin(txn, STATE_VERSIONS, SPAN(""), SPAN(""));
-	struct span value;
-	enum err err;
+	struct numbers numbers = {.article = article, .closed = closed};
+	enum err err = list_numbers(txn, &numbers);
 
-	while (
-	    (err = kv_walk_next(walk, &looking->supplier, &value)) == ERR_OK) {
-		err = walk_index(txn, looking);
-		if (err != ERR_OK)
-			break;
+	for (size_t i = 0; i < numbers.count && err == ERR_OK; i++) {
+		struct audit_entry entry;
+
+		err = entry_in(&entry, txn,
+		    numbers.at[article->back ? numbers.count - 1 - i : i]);
+		if (err == ERR_OK)
+			err = each(context, &entry);
 	}
-	looking->supplier = SPAN("");
-	return kv_walk_done(walk, err);
+	free(numbers.at);
+	return err;
 }
 
 enum err
-trail_of_all(
-    struct trail_numbers *numbers, struct state_view *view, struct span codein)
+trail_history(struct state_view *view, const struct trail_article *article,
+    enum err (*each)(void *context, const struct audit_entry *entry),
+    void *context)
 {
-	struct looking looking = {
-	    SPAN(""), codein, 0, trail_numbers_add, NULL, numbers};
-	enum err err = key_code_ok(codein)
-	    ? look_for(view, &looking, walk_suppliers)
-	    : ERR_OK;
+	struct kv_txn *txn = state_view_txn(view);
+	uint64_t closed;
+	enum err err = trail_parts_last(txn, &closed);
 
-	trail_numbers_sort(numbers);
+	assert(each != NULL);
+	if (err != ERR_OK || !key_code_ok(article->codein) ||
+	    (article->supplier.len > 0 && !key_code_ok(article->supplier)))
+		return err;
+	if (article->back)
+		err = history_of_table(txn, article, closed, each, context);
+	if (err == ERR_OK && closed > 0 && article->from <= closed)
+		err = trail_parts_history(view, article, each, context);
+	if (err == ERR_OK && !article->back)
+		err = history_of_table(txn, article, closed, each, context);
 	return err;
 }
 

@@ -21,6 +21,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lmdb-schema/state/audit.h"
@@ -59,36 +60,23 @@ trail_is_about_article(const struct audit_entry *entry)
 	return entry->supplier.len > 0;
 }
 
-/* Calls `each` with the numbers of an article's entries, oldest first. */
-enum err trail_of(struct state_view *view, struct span supplier,
-    struct span codein, enum err (*each)(void *context, uint64_t number),
-    void *context);
-
-/* As trail_of() with the entries themselves; each is borrowed as in trail_each(). */
-enum err trail_entries_of(struct state_view *view, struct span supplier,
-    struct span codein,
-    enum err (*each)(void *context, const struct audit_entry *entry),
-    void *context);
-
-/*
- * Numbers of entries. Begin with zeros, fill with trail_of() and
- * trail_numbers_add(), sort, and free() `at`.
- */
-struct trail_numbers {
-	uint64_t *at;
-	size_t count, room;
+/* The article of a history, and the bounds of the history. */
+struct trail_article {
+	struct span supplier; /* empty: at all whose ranges have ever changed */
+	struct span codein;
+	uint64_t from, to; /* numbers; to 0: no end */
+	bool back; /* newest first */
 };
 
-/* `numbers` is a struct trail_numbers. ERR_NO_MEMORY. */
-enum err trail_numbers_add(void *numbers, uint64_t number);
-void trail_numbers_sort(struct trail_numbers *numbers);
-
 /*
- * Adds an article's entries at the suppliers whose ranges have ever changed,
- * those that are in no facts any more included, oldest first.
+ * Calls `each` for an article's entries, oldest first or newest first. Each is
+ * borrowed until `each` returns; another result than ERR_OK ends the reading, and
+ * is returned. Only the files are read whose entries come before that end.
  */
-enum err trail_of_all(
-    struct trail_numbers *numbers, struct state_view *view, struct span codein);
+enum err trail_history(struct state_view *view,
+    const struct trail_article *article,
+    enum err (*each)(void *context, const struct audit_entry *entry),
+    void *context);
 
 /* How many entries are not in the index yet. */
 enum err trail_behind(struct state_view *view, uint64_t *count);

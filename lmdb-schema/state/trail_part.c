@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/buf.h"
+#include "lmdb-schema/deflate.h"
 #include "lmdb-schema/pack.h"
 #include "lmdb-schema/state/trail_part_priv.h"
 #include "lmdb-schema/store/sealed.h"
@@ -32,29 +33,46 @@ trail_part_damaged(const struct trail_part *part, unsigned section, uint64_t at,
 
 /* --- opening -------------------------------------------------------------- */
 
+static size_t
+head_bytes(const struct trail_part_head *head)
+{
+	return head->version <= TRAIL_PART_VERSION_PAIRS ? TRAIL_PART_HEAD_OLD
+							 : sizeof(*head);
+}
+
 static bool
 section_fits(const struct trail_part_head *head, unsigned i)
 {
 	uint64_t at = head->section[i].at, bytes = head->section[i].bytes;
 
-	return at % TRAIL_PART_ALIGN == 0 && at >= sizeof(*head) &&
+	return at % TRAIL_PART_ALIGN == 0 && at >= head_bytes(head) &&
 	    at <= head->bytes && bytes <= head->bytes - at;
+}
+
+static bool
+articles_fit(const struct trail_part_head *head)
+{
+	uint64_t bytes = head->section[TRAIL_PART_ARTICLES].bytes;
+
+	if (head->version <= TRAIL_PART_VERSION_PAIRS)
+		return trail_part_pairs_fit(head);
+	return bytes % sizeof(uint64_t) == 0 &&
+	    bytes / sizeof(struct trail_part_run) >= head->runs;
 }
 
 /* Whether the head's figures fit one another. */
 static bool
 head_fits(const struct trail_part_head *head)
 {
-	uint64_t starts, names, sums = 0;
+	uint64_t names, sums = 0;
 
 	for (unsigned i = 0; i < TRAIL_PART_SECTIONS; i++)
 		if (!section_fits(head, i))
 			return false;
 	if (head->first == 0 || head->last < head->first ||
 	    head->last - head->first >= TRAIL_PART_ENTRIES_MAX ||
-	    head->article_bits > TRAIL_PART_BITS_MAX || head->blocks == 0)
+	    head->blocks == 0)
 		return false;
-	starts = ((UINT64_C(1) << head->article_bits) + 1) * sizeof(uint32_t);
 	names = head->names *
 	    (sizeof(struct trail_part_name) +
 		trail_part_words(head) * sizeof(uint64_t));
@@ -62,7 +80,7 @@ head_fits(const struct trail_part_head *head)
 		sums += blocks_count(head->section[i].bytes) * sizeof(uint32_t);
 	return head->section[TRAIL_PART_BLOCKS].bytes ==
 	    head->blocks * sizeof(struct trail_part_block) &&
-	    head->section[TRAIL_PART_ARTICLES].bytes >= starts &&
+	    articles_fit(head) &&
 	    head->section[TRAIL_PART_NAMES].bytes >= names &&
 	    head->section[TRAIL_PART_NAMES].bytes <= UINT32_MAX &&
 	    head->section[TRAIL_PART_SUMS].bytes == sums;
@@ -72,11 +90,14 @@ static enum err
 read_head(struct trail_part *part)
 {
 	struct trail_part_head *head = &part->head;
-	struct span sums;
+	enum err err = part->file.len < sizeof(*head)
+	    ? ERR_DAMAGED
+	    : sealed_read(&part->file, head, sizeof(*head), 0);
 
-	if (part->file.len < sizeof(*head))
+	if (err == ERR_DAMAGED)
 		return trail_part_damaged(part, 0, 0, "cut");
-	memcpy(head, part->file.bytes, sizeof(*head));
+	if (err != ERR_OK)
+		return err;
 	if (memcmp(head->magic, TRAIL_PART_MAGIC, sizeof(head->magic)) != 0)
 		return trail_part_damaged(part, 0, 0, "head");
 	if (head->version > TRAIL_PART_VERSION)
@@ -87,13 +108,27 @@ read_head(struct trail_part *part)
 		return trail_part_damaged(part, 0, part->file.len, "cut");
 	if (!head_fits(head))
 		return trail_part_damaged(part, 0, 0, "head");
-	sums = span_make(part->file.bytes + head->section[TRAIL_PART_SUMS].at,
-	    head->section[TRAIL_PART_SUMS].bytes);
-	if (sealed_head_crc(span_make(part->file.bytes, sizeof(*head)),
-		offsetof(struct trail_part_head, crc), sums) != head->crc)
+	if (head->version > TRAIL_PART_VERSION_PAIRS &&
+	    sealed_head_crc(span_make(head, sizeof(*head)),
+		offsetof(struct trail_part_head, crc), SPAN("")) != head->crc)
 		return trail_part_damaged(part, 0, 0, "checksum");
 	part->count = (uint32_t)(head->last - head->first + 1);
 	return ERR_OK;
+}
+
+static enum err
+check_sums(struct trail_part *part)
+{
+	const struct trail_part_head *head = &part->head;
+	struct span sums =
+	    span_make(part->file.bytes + head->section[TRAIL_PART_SUMS].at,
+		head->section[TRAIL_PART_SUMS].bytes);
+	bool sound = head->version > TRAIL_PART_VERSION_PAIRS
+	    ? deflate_crc(0, sums.ptr, sums.len) == head->sums_crc
+	    : sealed_head_crc(span_make(head, TRAIL_PART_HEAD_OLD),
+		  offsetof(struct trail_part_head, crc), sums) == head->crc;
+
+	return sound ? ERR_OK : trail_part_damaged(part, 0, 0, "checksum");
 }
 
 static enum err
@@ -124,6 +159,19 @@ set_sections(struct trail_part *part)
 }
 
 enum err
+trail_part_map(struct trail_part *part)
+{
+	enum err err;
+
+	if (part->seen != NULL)
+		return ERR_OK;
+	err = part->file.bytes == NULL ? sealed_map(&part->file) : ERR_OK;
+	if (err == ERR_OK)
+		err = check_sums(part);
+	return err == ERR_OK ? set_sections(part) : err;
+}
+
+enum err
 trail_part_open(struct trail_part **out, const char *path)
 {
 	struct trail_part *part = calloc(1, sizeof(*part));
@@ -134,14 +182,15 @@ trail_part_open(struct trail_part **out, const char *path)
 		return ERR_NO_MEMORY;
 	part->loaded = NO_BLOCK;
 	buf_init(&part->plain, PLAIN_MAX);
+	buf_init(&part->packed, PLAIN_MAX);
 	buf_init(&part->values, PLAIN_MAX * sizeof(struct span));
-	err = sealed_open(&part->file, path);
+	err = sealed_begin(&part->file, path);
 	if (err == ERR_OK)
 		err = fs_path(part->path, "%s", path);
 	if (err == ERR_OK)
 		err = read_head(part);
-	if (err == ERR_OK)
-		err = set_sections(part);
+	if (err == ERR_OK && part->head.version <= TRAIL_PART_VERSION_PAIRS)
+		err = trail_part_map(part);
 	if (err == ERR_OK)
 		*out = part;
 	else
@@ -155,6 +204,7 @@ trail_part_close(struct trail_part *part)
 	if (part == NULL)
 		return;
 	buf_fini(&part->plain);
+	buf_fini(&part->packed);
 	buf_fini(&part->values);
 	free(part->seen);
 	sealed_close(&part->file);
@@ -162,6 +212,13 @@ trail_part_close(struct trail_part *part)
 }
 
 /* --- blocks --------------------------------------------------------------- */
+
+void
+trail_part_unload(struct trail_part *part)
+{
+	part->loaded = NO_BLOCK;
+	buf_clear(&part->plain);
+}
 
 const void *
 trail_part_bytes(
@@ -269,7 +326,7 @@ trail_part_load(struct trail_part *part, uint32_t block)
 
 	if (part->loaded == block)
 		return ERR_OK;
-	part->loaded = NO_BLOCK;
+	trail_part_unload(part);
 	err = places_of(&place, &end, part, block);
 	if (err != ERR_OK)
 		return err;
@@ -284,7 +341,6 @@ trail_part_load(struct trail_part *part, uint32_t block)
 	if (packed == NULL)
 		return ERR_DAMAGED;
 	part->loads++;
-	buf_clear(&part->plain);
 	err = zstd_unpack(
 	    &part->plain, span_make(packed, row->packed), row->plain);
 	if (err == ERR_BAD_INPUT)
@@ -315,7 +371,9 @@ trail_part_get(struct trail_part *part, uint64_t number, struct span *value)
 	if (number < part->head.first || number > part->head.last)
 		return ERR_NOT_FOUND;
 	place = (uint32_t)(number - part->head.first);
-	err = trail_part_block_of(&block, part, place);
+	err = trail_part_map(part);
+	if (err == ERR_OK)
+		err = trail_part_block_of(&block, part, place);
 	if (err == ERR_OK)
 		err = trail_part_load(part, block);
 	if (err != ERR_OK)

@@ -7,12 +7,10 @@
  *	head      struct trail_part_head
  *	entries   blocks of entries, each a zstd frame with a checksum
  *	blocks    for each block: struct trail_part_block
- *	articles  u32 starts[2^bits + 1], then pairs of u32: of an entry about an
- *	          article its print, and its place, 0 for the first of the part.
- *	          The upper half of a print is the lower 16 bits of the hash of the
- *	          article's code, the lower half those of its supplier's. The pairs
- *	          of bucket b, the upper `bits` bits of the hash of the article's
- *	          code, are starts[b] to starts[b + 1] of them, in the order of
+ *	articles  the entries about articles once more, by article: runs of them,
+ *	          each a zstd frame; then for each run: struct trail_part_run.
+ *	          Entries are in the order of trail_part_key(), and those of an
+ *	          article at a supplier, which have the same key, in the order of
  *	          their places
  *	names     for each name: u32 where its text begins in the section, u32
  *	          length; for each name a bit map of groups of TRAIL_PART_GROUP
@@ -21,20 +19,25 @@
  *	          an entry of the group has the name
  *	sums      the CRC-32 of each 32 KB of the four sections before
  *
- * The hash is trail_part_hash(). Sections begin at multiples of 64 bytes; all
- * numbers are little-endian. Unpacked, a block is a list of
+ * Sections begin at multiples of 64 bytes; all numbers are little-endian.
+ * Unpacked, a block is a list of
  *
  *	unsigned length, and a value as the table audit has it (state.h)
+ *
+ * and a run is a list of the same, each behind the entry's place: unsigned, 0 for
+ * the first of the part.
  *
  *	Example: an entry of 18 bytes at the time 1 ms, event "rejected", actor
  *	"a", supplier "S", codein "1", range B, no range before:
  *	  12 | 01 | 08 72 65 6A 65 63 74 65 64 | 01 61 | 01 53 | 01 31 | 01 42 | 00
  *
- * The head has a checksum of itself and of the sums. Every byte is compared with
- * its checksum before it is used.
+ * The head has a checksum of itself and one of the sums, each run and its row one
+ * of its own: an article's history reads no more than these. Every byte is
+ * compared with a checksum before it is used.
  *
- * Version 1, which is read too, has blocks of 16 KB; a print is the lower 32 bits
- * of the hash of the article's code, and a bit of a map is for one block.
+ * Versions 1 and 2, which are read too, have an index in place of the runs:
+ * trail_part_pairs.c. Version 1 has blocks of 16 KB, and a bit of a map is for
+ * one block.
  */
 #pragma once
 
@@ -46,26 +49,23 @@
 #include "lmdb-schema/state/audit.h"
 
 #define TRAIL_PART_MAGIC "GRIDPART"
-#define TRAIL_PART_VERSION 2
-#define TRAIL_PART_VERSION_BARE 1 /* without suppliers in the prints */
+#define TRAIL_PART_VERSION 3
+#define TRAIL_PART_VERSION_PAIRS 2 /* an index in place of the runs */
+#define TRAIL_PART_VERSION_BARE 1 /* and that without suppliers */
 #define TRAIL_PART_ALIGN 64
 
-/* Entries of a part at most: making one takes some 40 bytes of memory each. */
+/* Entries of a part at most: making one sorts all of them. */
 #define TRAIL_PART_ENTRIES_MAX (UINT32_C(1) << 21)
 
-/*
- * Plain bytes of a block: it ends with the entry that reaches them. An article's
- * history unpacks a block for most of its entries: docs/decisions.md.
- */
+/* Plain bytes of a block or a run: it ends with the entry that reaches them. */
 #define TRAIL_PART_BLOCK ((size_t)4 << 10)
+#define TRAIL_PART_RUN ((size_t)2 << 10)
 
 /* Blocks for which a name has one bit. */
 #define TRAIL_PART_GROUP 4
 
 /* Bytes of a name in the names, with its kind; longer ones are not there. */
 #define TRAIL_PART_NAME_MAX ((size_t)16 << 10)
-
-#define TRAIL_PART_BITS_MAX 21
 
 enum {
 	TRAIL_PART_ENTRIES,
@@ -79,15 +79,21 @@ enum {
 struct trail_part_head {
 	char magic[8];
 	uint32_t version;
-	uint32_t crc; /* sealed_head_crc() of the head and the sums */
+	uint32_t crc; /* sealed_head_crc() of the head */
 	uint64_t bytes; /* of the file */
 	uint64_t first, last; /* numbers of entries */
 	int64_t oldest_ms, newest_ms;
 	uint32_t month; /* of the first entry: date.h */
-	uint32_t blocks, names, article_bits;
+	uint32_t blocks, names;
+	union {
+		uint32_t runs;
+		uint32_t article_bits; /* before version 3 */
+	};
 	struct {
 		uint64_t at, bytes;
 	} section[TRAIL_PART_SECTIONS];
+	/* From version 3 on; before, `crc` is of the sums, too. */
+	uint32_t sums_crc, zero;
 };
 
 struct trail_part_block {
@@ -98,7 +104,19 @@ struct trail_part_block {
 	int64_t oldest_ms, newest_ms;
 };
 
+/* A run of the articles. */
+struct trail_part_run {
+	uint64_t first, last; /* keys */
+	uint64_t at; /* of its frame, in the section */
+	uint32_t packed, plain; /* bytes */
+	uint32_t frame_crc;
+	uint32_t crc; /* of the run's number, u32, and of the row before this */
+};
+
 uint64_t trail_part_hash(struct span code);
+
+/* The code's hash decides, then the supplier's: each has 32 bits of the key. */
+uint64_t trail_part_key(struct span supplier, struct span codein);
 
 /* --- reading -------------------------------------------------------------- */
 
@@ -138,13 +156,14 @@ enum err trail_part_each(struct trail_part *part,
     void *context);
 
 /*
- * Calls `each` with the numbers of the entries about an article of that code,
- * oldest first; rarely also with another entry's number. Where `supplier` is not
- * empty, those of other suppliers are left out, of a file of version 1 as far as
- * blocks without the supplier have them.
+ * Calls `each` for the entries about an article of that code, at `supplier` alone
+ * where it is not empty; those of an article at a supplier oldest first. Each is
+ * borrowed until the call returns.
  */
 enum err trail_part_of(struct trail_part *part, struct span supplier,
-    struct span codein, enum err (*each)(void *context, uint64_t number),
+    struct span codein,
+    enum err (*each)(
+	void *context, const struct audit_entry *entry, struct span value),
     void *context);
 
 /* Compares all bytes with their checksums. */

@@ -1,4 +1,5 @@
 #include <assert.h>
+#include <endian.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,9 @@
 #include "common/date.h"
 #include "common/fs.h"
 #include "lmdb-schema/codemap.h"
+#include "lmdb-schema/deflate.h"
 #include "lmdb-schema/pack.h"
+#include "lmdb-schema/sorter.h"
 #include "lmdb-schema/state/trail_part_priv.h"
 #include "lmdb-schema/store/sealed.h"
 #include "lmdb-schema/zstd.h"
@@ -16,10 +19,19 @@
 #define BUF_MAX ((size_t)1 << 32)
 #define PUT_BYTES ((size_t)1 << 20)
 
+/* Entries in memory that are sorted; the others are in a file without a name. */
+#define SORT_MEMORY ((size_t)64 << 20)
+
 /* A name that a group of blocks has. */
 struct use {
 	uint32_t name, group;
 };
+
+/* Big-endian: in the order of the bytes. */
+struct sort_key {
+	uint64_t key;
+	uint32_t place;
+} __attribute__((packed));
 
 struct trail_making {
 	char path[FS_PATH_MAX];
@@ -28,9 +40,12 @@ struct trail_making {
 	uint64_t at; /* where the next bytes go, those in `packed` first */
 	uint32_t count; /* entries */
 	struct trail_part_block block;
+	struct zstd *zstd; /* keeps its memory for the next frame */
 	struct buf plain, packed;
 	struct buf blocks; /* struct trail_part_block of each */
-	struct buf keys; /* u64 of each entry; TRAIL_PART_NO_ARTICLE */
+	struct sorter_budget budget;
+	struct sorter *articles; /* values by struct sort_key */
+	struct buf runs; /* struct trail_part_run of each */
 	struct codemap *names; /* with their kinds */
 	struct buf last_uses; /* by name: u32 last group that has it, + 1 */
 	struct buf uses; /* struct use */
@@ -49,6 +64,21 @@ trail_part_hash(struct span code)
 	hash = (hash ^ hash >> 32) * UINT64_C(0xd6e8feb86659fd93);
 	hash ^= hash >> 32;
 	return hash == UINT64_MAX ? 0 : hash;
+}
+
+/* The sorter makes its file beside the part. */
+static enum err
+new_sorter(struct trail_making *making)
+{
+	char folder[FS_PATH_MAX];
+	const char *end = strrchr(making->path, '/');
+	enum err err = end == NULL
+	    ? fs_path(folder, ".")
+	    : fs_path(folder, "%.*s", (int)(end - making->path), making->path);
+
+	return err == ERR_OK
+	    ? sorter_new(&making->articles, folder, &making->budget)
+	    : err;
 }
 
 enum err
@@ -71,13 +101,17 @@ trail_making_begin(struct trail_making **out, const char *path, uint64_t first)
 	buf_init(&making->plain, BUF_MAX);
 	buf_init(&making->packed, BUF_MAX);
 	buf_init(&making->blocks, BUF_MAX);
-	buf_init(&making->keys, BUF_MAX);
+	buf_init(&making->runs, BUF_MAX);
 	buf_init(&making->last_uses, BUF_MAX);
 	buf_init(&making->uses, BUF_MAX);
 	making->names = codemap_new();
-	if (making->names == NULL)
+	making->zstd = zstd_new();
+	if (making->names == NULL || making->zstd == NULL)
 		return ERR_NO_MEMORY;
+	making->budget.limit = SORT_MEMORY;
 	err = fs_path(making->path, "%s", path);
+	if (err == ERR_OK)
+		err = new_sorter(making);
 	return err == ERR_OK ? sealed_create(&making->fd, path) : err;
 }
 
@@ -105,7 +139,7 @@ end_block(struct trail_making *making)
 	block->at =
 	    making->at + before - making->head.section[TRAIL_PART_ENTRIES].at;
 	block->plain = (uint32_t)making->plain.len;
-	zstd_pack(&making->packed, buf_span(&making->plain));
+	zstd_pack(making->zstd, &making->packed, buf_span(&making->plain));
 	block->packed = (uint32_t)(making->packed.len - before);
 	buf_add(&making->blocks, block, sizeof(*block));
 	buf_clear(&making->plain);
@@ -159,7 +193,6 @@ note_entry(struct trail_making *making, const struct audit_entry *entry)
 {
 	struct trail_part_head *head = &making->head;
 	struct trail_part_block *block = &making->block;
-	bool about = entry->supplier.len > 0 && entry->codein.len > 0;
 	enum err err;
 
 	if (making->count == 0)
@@ -171,16 +204,26 @@ note_entry(struct trail_making *making, const struct audit_entry *entry)
 		*block = (struct trail_part_block){.place = making->count};
 	note_time(&block->oldest_ms, &block->newest_ms, entry->when_ms,
 	    making->plain.len == 0);
-	buf_add_u64(&making->keys,
-	    about ? trail_part_key(
-			TRAIL_PART_VERSION, entry->supplier, entry->codein)
-		  : TRAIL_PART_NO_ARTICLE);
 	err = note_name(making, TRAIL_PART_SUPPLIER, entry->supplier);
 	if (err == ERR_OK)
 		err = note_name(making, TRAIL_PART_AUTHOR, entry->actor);
 	if (err == ERR_OK)
 		err = note_name(making, TRAIL_PART_AUTHOR, entry->author);
 	return err;
+}
+
+static enum err
+note_article(struct trail_making *making, struct span value,
+    const struct audit_entry *entry)
+{
+	struct sort_key key;
+
+	if (!trail_part_is_about(entry))
+		return ERR_OK;
+	key.key = htobe64(trail_part_key(entry->supplier, entry->codein));
+	key.place = htobe32(making->count);
+	return sorter_add(
+	    making->articles, span_make(&key, sizeof(key)), value);
 }
 
 enum err
@@ -190,6 +233,8 @@ trail_making_add(struct trail_making *making, struct span value,
 	enum err err = note_entry(making, entry);
 
 	assert(making->count < TRAIL_PART_ENTRIES_MAX);
+	if (err == ERR_OK)
+		err = note_article(making, value, entry);
 	if (err != ERR_OK)
 		return err;
 	pack_add_text(&making->plain, value);
@@ -215,66 +260,70 @@ put_section(struct trail_making *making, unsigned section, const void *bytes,
 	    making->fd, bytes, len, making->head.section[section].at);
 }
 
-/* A quarter as many buckets as entries. */
-static unsigned
-bits_for(uint32_t count)
+static enum err
+end_run(struct trail_making *making, struct trail_part_run *run)
 {
-	unsigned bits = 0;
+	size_t before = making->packed.len;
 
-	while (bits < TRAIL_PART_BITS_MAX && UINT32_C(4) << bits < count)
-		bits++;
-	return bits;
-}
-
-/*
- * Counts by bucket, and puts each entry behind those of its bucket: so those of
- * a bucket are in the order of their places.
- */
-static void
-fill_articles(uint32_t *starts, struct trail_part_pair *pairs,
-    const uint64_t *keys, uint32_t count, unsigned bits)
-{
-	uint32_t buckets = UINT32_C(1) << bits, sum = 0;
-
-	for (uint32_t i = 0; i < count; i++)
-		if (keys[i] != TRAIL_PART_NO_ARTICLE)
-			starts[trail_part_bucket(keys[i], bits)]++;
-	for (uint32_t i = 0; i <= buckets; i++) {
-		uint32_t here = starts[i];
-
-		starts[i] = sum;
-		sum += here;
-	}
-	for (uint32_t i = 0; i < count; i++)
-		if (keys[i] != TRAIL_PART_NO_ARTICLE)
-			pairs[starts[trail_part_bucket(keys[i], bits)]++] =
-			    (struct trail_part_pair){(uint32_t)keys[i], i};
-	/* Each start is now the next one's. */
-	memmove(starts + 1, starts, (size_t)buckets * sizeof(*starts));
-	starts[0] = 0;
+	run->at =
+	    making->at + before - making->head.section[TRAIL_PART_ARTICLES].at;
+	run->plain = (uint32_t)making->plain.len;
+	zstd_pack(making->zstd, &making->packed, buf_span(&making->plain));
+	run->packed = (uint32_t)(making->packed.len - before);
+	run->frame_crc =
+	    deflate_crc(0, making->packed.data + before, run->packed);
+	run->crc = trail_part_run_crc(run, making->head.runs);
+	buf_add(&making->runs, run, sizeof(*run));
+	buf_clear(&making->plain);
+	making->head.runs++;
+	return making->packed.len >= PUT_BYTES ? put_packed(making)
+					       : buf_end(&making->packed);
 }
 
 static enum err
+put_runs(struct trail_making *making)
+{
+	struct trail_part_run run = {.first = 0};
+	struct span sorted, value;
+	enum err err = ERR_OK;
+
+	while (
+	    err == ERR_OK && sorter_next(making->articles, &sorted, &value)) {
+		struct sort_key key;
+
+		memcpy(&key, sorted.ptr, sizeof(key));
+		run.last = be64toh(key.key);
+		if (making->plain.len == 0)
+			run.first = run.last;
+		pack_add_unsigned(&making->plain, be32toh(key.place));
+		pack_add_text(&making->plain, value);
+		err = buf_end(&making->plain);
+		if (err == ERR_OK && making->plain.len >= TRAIL_PART_RUN)
+			err = end_run(making, &run);
+	}
+	if (err == ERR_OK && making->plain.len > 0)
+		err = end_run(making, &run);
+	return err;
+}
+
+/* The runs, and their rows behind them, where the alignment of u64 allows. */
+static enum err
 put_articles(struct trail_making *making)
 {
-	const uint64_t *keys = (const void *)making->keys.data;
-	unsigned bits = bits_for(making->count);
-	uint64_t about = 0, starts = (UINT64_C(1) << bits) + 1, bytes;
-	uint32_t *table;
-	enum err err;
+	enum err err = sorter_seal(making->articles);
 
-	for (uint32_t i = 0; i < making->count; i++)
-		about += keys[i] != TRAIL_PART_NO_ARTICLE;
-	bytes =
-	    starts * sizeof(uint32_t) + about * sizeof(struct trail_part_pair);
-	table = calloc(1, bytes);
-	if (table == NULL)
-		return ERR_NO_MEMORY;
-	fill_articles(
-	    table, (void *)(table + starts), keys, making->count, bits);
-	making->head.article_bits = bits;
-	err = put_section(making, TRAIL_PART_ARTICLES, table, bytes);
-	free(table);
+	making->at = (making->at + TRAIL_PART_ALIGN - 1) / TRAIL_PART_ALIGN *
+	    TRAIL_PART_ALIGN;
+	making->head.section[TRAIL_PART_ARTICLES].at = making->at;
+	if (err == ERR_OK)
+		err = put_runs(making);
+	while ((making->at + making->packed.len) % sizeof(uint64_t) != 0)
+		buf_add_char(&making->packed, '\0');
+	buf_add_span(&making->packed, buf_span(&making->runs));
+	if (err == ERR_OK)
+		err = put_packed(making);
+	making->head.section[TRAIL_PART_ARTICLES].bytes =
+	    making->at - making->head.section[TRAIL_PART_ARTICLES].at;
 	return err;
 }
 
@@ -327,8 +376,6 @@ put_rest(struct trail_making *making)
 	if (err == ERR_OK)
 		err = buf_end(&making->blocks);
 	if (err == ERR_OK)
-		err = buf_end(&making->keys);
-	if (err == ERR_OK)
 		err = put_section(making, TRAIL_PART_BLOCKS,
 		    making->blocks.data, making->blocks.len);
 	if (err == ERR_OK)
@@ -353,8 +400,9 @@ finish(struct trail_making *making)
 	head->last = head->first + making->count - 1;
 	head->bytes = making->at;
 	if (err == ERR_OK) {
+		head->sums_crc = deflate_crc(0, sums.data, sums.len);
 		head->crc = sealed_head_crc(span_make(head, sizeof(*head)),
-		    offsetof(struct trail_part_head, crc), buf_span(&sums));
+		    offsetof(struct trail_part_head, crc), SPAN(""));
 		err = sealed_finish(
 		    making->fd, span_make(head, sizeof(*head)), SPAN(""));
 	}
@@ -379,7 +427,9 @@ trail_making_end(struct trail_making *making, enum err err)
 	buf_fini(&making->plain);
 	buf_fini(&making->packed);
 	buf_fini(&making->blocks);
-	buf_fini(&making->keys);
+	buf_fini(&making->runs);
+	sorter_free(making->articles);
+	zstd_free(making->zstd);
 	buf_fini(&making->last_uses);
 	buf_fini(&making->uses);
 	codemap_free(making->names);

@@ -6,13 +6,15 @@
 #include <string.h>
 
 #include "lmdb-schema/codemap.h"
+#include "lmdb-schema/deflate.h"
 #include "lmdb-schema/state/trail_part_priv.h"
 
 struct verifying {
 	struct trail_part *part;
 	uint64_t next; /* the number that comes */
-	uint64_t *keys; /* of each entry; TRAIL_PART_NO_ARTICLE */
 	uint64_t about; /* entries about articles */
+	uint64_t sum; /* of entry_sum() of each */
+	uint64_t *keys; /* before version 3: of each entry */
 	struct codemap *names; /* with their kinds, numbered as in the file */
 	const uint64_t *maps;
 };
@@ -69,13 +71,41 @@ verify_name(const struct verifying *verifying, char kind, struct span name)
 	return ERR_OK;
 }
 
+/* Sums of these tell whether two sets of entries are the same. */
+static uint64_t
+entry_sum(uint32_t place, struct span value)
+{
+	uint64_t sum =
+	    (uint64_t)place << 32 | deflate_crc(0, value.ptr, value.len);
+
+	sum = (sum ^ sum >> 32) * UINT64_C(0xd6e8feb86659fd93);
+	return sum ^ sum >> 32;
+}
+
+static void
+note_article(struct verifying *verifying, const struct audit_entry *entry)
+{
+	struct trail_part *part = verifying->part;
+	uint32_t place = (uint32_t)(verifying->next++ - part->head.first);
+	bool about = trail_part_is_about(entry);
+
+	verifying->about += about;
+	if (verifying->keys != NULL)
+		verifying->keys[place] = about
+		    ? trail_part_pairs_key(
+			  part->head.version, entry->supplier, entry->codein)
+		    : TRAIL_PART_NO_ARTICLE;
+	else if (about)
+		verifying->sum += entry_sum(
+		    place, trail_part_value(part, place - part->place));
+}
+
 static enum err
 verify_entry(void *context, const struct audit_entry *entry)
 {
 	struct verifying *verifying = context;
 	struct trail_part *part = verifying->part;
 	const struct trail_part_block *row = trail_part_row(part, part->loaded);
-	bool about = entry->supplier.len > 0 && entry->codein.len > 0;
 	enum err err;
 
 	if (row == NULL)
@@ -87,10 +117,7 @@ verify_entry(void *context, const struct audit_entry *entry)
 	    row->newest_ms > part->head.newest_ms)
 		return trail_part_damaged(
 		    part, TRAIL_PART_BLOCKS, part->loaded, "entry");
-	verifying->keys[verifying->next++ - part->head.first] = about
-	    ? trail_part_key(part->head.version, entry->supplier, entry->codein)
-	    : TRAIL_PART_NO_ARTICLE;
-	verifying->about += about;
+	note_article(verifying, entry);
 	err = verify_name(verifying, TRAIL_PART_SUPPLIER, entry->supplier);
 	if (err == ERR_OK)
 		err = verify_name(verifying, TRAIL_PART_AUTHOR, entry->actor);
@@ -99,60 +126,101 @@ verify_entry(void *context, const struct audit_entry *entry)
 	    : err;
 }
 
-/* Places ascend within a bucket, so that none is there twice. */
-static bool
-pair_fits(const struct verifying *verifying, const struct trail_part_pair *pair,
-    uint32_t bucket, int64_t before)
+/* --- the articles --------------------------------------------------------- */
+
+struct articles {
+	struct trail_part *part;
+	uint64_t at; /* where the next run begins */
+	uint64_t key; /* of the last item */
+	uint64_t count, sum;
+	uint32_t place;
+};
+
+static enum err
+verify_item(struct articles *articles, uint32_t place, struct span value)
 {
-	const struct trail_part *part = verifying->part;
+	struct trail_part *part = articles->part;
+	struct audit_entry entry;
+	enum err err = audit_read(&entry, part->head.first + place, value);
 	uint64_t key;
 
-	if (pair->place >= part->count || (int64_t)pair->place <= before)
-		return false;
-	key = verifying->keys[pair->place];
-	return key != TRAIL_PART_NO_ARTICLE && pair->print == (uint32_t)key &&
-	    trail_part_bucket(key, part->head.article_bits) == bucket;
+	if (err != ERR_OK)
+		return err;
+	key = trail_part_key(entry.supplier, entry.codein);
+	if (articles->count > 0 &&
+	    (key < articles->key ||
+		(key == articles->key && place <= articles->place)))
+		return ERR_DAMAGED;
+	articles->key = key;
+	articles->place = place;
+	articles->count++;
+	articles->sum += entry_sum(place, value);
+	return ERR_OK;
 }
 
-/* As many pairs as entries about articles, and each fits one of them. */
 static enum err
-verify_articles(const struct verifying *verifying)
+verify_run(struct articles *articles, const struct trail_part_run *run)
+{
+	struct trail_part *part = articles->part;
+	enum err err = trail_part_load_run(part, run);
+	struct unpack from;
+	struct span value;
+	uint32_t place;
+
+	if (err != ERR_OK)
+		return err;
+	if (run->at != articles->at)
+		return ERR_DAMAGED;
+	articles->at += run->packed;
+	unpack_init(&from, buf_span(&part->plain));
+	for (bool first = true;; first = false) {
+		err = trail_part_item(&place, &value, &from, part);
+		if (err == ERR_OK)
+			err = verify_item(articles, place, value);
+		if (err == ERR_OK && first && articles->key != run->first)
+			err = ERR_DAMAGED;
+		if (err != ERR_OK)
+			break;
+	}
+	if (err != ERR_NOT_FOUND)
+		return err;
+	return articles->key == run->last ? ERR_OK : ERR_DAMAGED;
+}
+
+/* The runs have the entries about articles, each once, and in order. */
+static enum err
+verify_runs(const struct verifying *verifying)
 {
 	struct trail_part *part = verifying->part;
-	uint32_t buckets = UINT32_C(1) << part->head.article_bits;
-	uint64_t bytes = part->head.section[TRAIL_PART_ARTICLES].bytes;
-	uint64_t table = ((uint64_t)buckets + 1) * sizeof(uint32_t);
-	const uint32_t *starts =
-	    trail_part_bytes(part, TRAIL_PART_ARTICLES, 0, bytes);
-	const struct trail_part_pair *pairs;
+	struct articles articles = {.part = part};
+	enum err err = ERR_OK;
+	uint32_t i = 0;
 
-	if (starts == NULL)
-		return ERR_DAMAGED;
-	pairs = (const void *)((const char *)starts + table);
-	if (bytes != table + verifying->about * sizeof(*pairs) ||
-	    starts[0] != 0 || starts[buckets] != verifying->about)
-		return trail_part_damaged(
-		    part, TRAIL_PART_ARTICLES, 0, "count");
-	for (uint32_t i = 0; i < buckets; i++) {
-		int64_t before = -1;
+	for (; i < part->head.runs && err == ERR_OK; i++) {
+		struct trail_part_run run;
 
-		if (starts[i] > starts[i + 1] ||
-		    starts[i + 1] > verifying->about)
-			return trail_part_damaged(
-			    part, TRAIL_PART_ARTICLES, i, "order");
-		for (uint32_t j = starts[i]; j < starts[i + 1]; j++) {
-			if (!pair_fits(verifying, &pairs[j], i, before))
-				return trail_part_damaged(
-				    part, TRAIL_PART_ARTICLES, j, "place");
-			before = pairs[j].place;
-		}
+		err = trail_part_run(&run, part, i);
+		if (err == ERR_OK)
+			err = verify_run(&articles, &run);
 	}
-	return ERR_OK;
+	if (err == ERR_OK &&
+	    (articles.count != verifying->about ||
+		articles.sum != verifying->sum ||
+		trail_part_runs_at(&part->head) - articles.at >=
+		    sizeof(uint64_t)))
+		err = ERR_DAMAGED;
+	return err == ERR_DAMAGED
+	    ? trail_part_damaged(part, TRAIL_PART_ARTICLES, i, "run")
+	    : err;
 }
 
 enum err
 trail_part_compare(struct trail_part *part)
 {
+	enum err err = trail_part_map(part);
+
+	if (err != ERR_OK)
+		return err;
 	for (unsigned i = 0; i < TRAIL_PART_SUMMED; i++)
 		if (!blocks_all(&part->sections[i]))
 			return ERR_DAMAGED;
@@ -163,13 +231,15 @@ enum err
 trail_part_verify(struct trail_part *part)
 {
 	struct verifying verifying = {.part = part, .next = part->head.first};
+	bool pairs = part->head.version <= TRAIL_PART_VERSION_PAIRS;
 	enum err err = trail_part_compare(part);
 
 	if (err != ERR_OK)
 		return err;
 	verifying.names = codemap_new();
-	verifying.keys = calloc(part->count, sizeof(*verifying.keys));
-	if (verifying.names == NULL || verifying.keys == NULL)
+	if (pairs)
+		verifying.keys = calloc(part->count, sizeof(*verifying.keys));
+	if (verifying.names == NULL || (pairs && verifying.keys == NULL))
 		err = ERR_NO_MEMORY;
 	if (err == ERR_OK)
 		err = list_names(&verifying);
@@ -180,7 +250,9 @@ trail_part_verify(struct trail_part *part)
 		err = trail_part_damaged(
 		    part, TRAIL_PART_BLOCKS, verifying.next, "count");
 	if (err == ERR_OK)
-		err = verify_articles(&verifying);
+		err = pairs ? trail_part_pairs_verify(
+				  part, verifying.keys, verifying.about)
+			    : verify_runs(&verifying);
 	codemap_free(verifying.names);
 	free(verifying.keys);
 	return err;

@@ -4,8 +4,8 @@
 
 /* --- what is wanted ------------------------------------------------------- */
 
-static enum err
-find_name(
+enum err
+trail_part_find_name(
     const uint64_t **map, struct trail_part *part, char kind, struct span name)
 {
 	uint64_t words = trail_part_words(&part->head);
@@ -55,22 +55,16 @@ begin_search(struct search *search, struct trail_part *part,
 	search->none = part->head.newest_ms < wanted->from_ms ||
 	    (wanted->until_ms != 0 && part->head.oldest_ms >= wanted->until_ms);
 	if (wanted->supplier.len > 0 && !search->none) {
-		err = find_name(&search->supplier, part, TRAIL_PART_SUPPLIER,
-		    wanted->supplier);
+		err = trail_part_find_name(&search->supplier, part,
+		    TRAIL_PART_SUPPLIER, wanted->supplier);
 		search->none = search->supplier == NULL;
 	}
 	if (err == ERR_OK && wanted->author.len > 0 && !search->none) {
-		err = find_name(
+		err = trail_part_find_name(
 		    &search->author, part, TRAIL_PART_AUTHOR, wanted->author);
 		search->none = search->author == NULL;
 	}
 	return err;
-}
-
-static bool
-has(const struct trail_part *part, const uint64_t *map, uint32_t block)
-{
-	return map == NULL || trail_part_has(&part->head, map, block);
 }
 
 static enum err
@@ -88,8 +82,8 @@ may_have(bool *may, const struct search *search, struct trail_part *part,
 	*may = row->newest_ms >= search->wanted->from_ms &&
 	    (search->wanted->until_ms == 0 ||
 		row->oldest_ms < search->wanted->until_ms) &&
-	    has(part, search->supplier, block) &&
-	    has(part, search->author, block);
+	    trail_part_may_have(part, search->supplier, block) &&
+	    trail_part_may_have(part, search->author, block);
 	return ERR_OK;
 }
 
@@ -149,8 +143,10 @@ trail_part_each(struct trail_part *part, const struct trail_wanted *wanted,
 	    to < head->last ? to : head->last, back, each, context};
 	struct search search;
 	uint32_t first, last;
-	enum err err = begin_search(&search, part, wanted);
+	enum err err = trail_part_map(part);
 
+	if (err == ERR_OK)
+		err = begin_search(&search, part, wanted);
 	if (err != ERR_OK || search.none || walking.from > walking.to)
 		return err;
 	err = span_of_walk(&first, &last, part, &walking);
@@ -161,99 +157,6 @@ trail_part_each(struct trail_part *part, const struct trail_wanted *wanted,
 		err = may_have(&may, &search, part, block);
 		if (err == ERR_OK && may)
 			err = walk_block(part, block, &walking);
-	}
-	return err;
-}
-
-/* The pairs of a key's bucket; NULL: damaged. */
-static const struct trail_part_pair *
-bucket_of(uint32_t *count, struct trail_part *part, uint64_t key)
-{
-	unsigned bits = part->head.article_bits;
-	uint64_t table = ((UINT64_C(1) << bits) + 1) * sizeof(uint32_t);
-	const uint32_t *start = trail_part_bytes(part, TRAIL_PART_ARTICLES,
-	    (uint64_t)trail_part_bucket(key, bits) * sizeof(uint32_t),
-	    2 * sizeof(uint32_t));
-
-	if (start == NULL)
-		return NULL;
-	if (start[0] > start[1]) {
-		trail_part_damaged(
-		    part, TRAIL_PART_ARTICLES, start[0], "order");
-		return NULL;
-	}
-	*count = start[1] - start[0];
-	return trail_part_bytes(part, TRAIL_PART_ARTICLES,
-	    table + start[0] * sizeof(struct trail_part_pair),
-	    (uint64_t)*count * sizeof(struct trail_part_pair));
-}
-
-/* An article's pairs: which are its own, as far as they tell. */
-struct looking {
-	struct trail_part *part;
-	uint32_t print, mask;
-	const uint64_t *map; /* the blocks of its supplier; NULL: not asked */
-};
-
-/* ERR_NOT_FOUND: the part has nothing of the supplier. */
-static enum err
-begin_looking(struct looking *looking, struct trail_part *part,
-    struct span supplier, uint64_t key)
-{
-	bool bare = part->head.version == TRAIL_PART_VERSION_BARE;
-	bool any = supplier.len == 0;
-	enum err err;
-
-	*looking = (struct looking){.part = part,
-	    .print = (uint32_t)key,
-	    .mask = any && !bare ? TRAIL_PART_PRINT_CODE : UINT32_MAX};
-	if (any || !bare)
-		return ERR_OK;
-	err = find_name(&looking->map, part, TRAIL_PART_SUPPLIER, supplier);
-	return err == ERR_OK && looking->map == NULL ? ERR_NOT_FOUND : err;
-}
-
-static enum err
-is_own(bool *own, const struct looking *looking,
-    const struct trail_part_pair *pair)
-{
-	uint32_t block;
-	enum err err;
-
-	*own = ((pair->print ^ looking->print) & looking->mask) == 0;
-	if (!*own)
-		return ERR_OK;
-	if (pair->place >= looking->part->count)
-		return trail_part_damaged(
-		    looking->part, TRAIL_PART_ARTICLES, pair->place, "place");
-	if (looking->map == NULL)
-		return ERR_OK;
-	err = trail_part_block_of(&block, looking->part, pair->place);
-	*own = err == ERR_OK && has(looking->part, looking->map, block);
-	return err;
-}
-
-enum err
-trail_part_of(struct trail_part *part, struct span supplier, struct span codein,
-    enum err (*each)(void *context, uint64_t number), void *context)
-{
-	uint64_t key = trail_part_key(part->head.version, supplier, codein);
-	const struct trail_part_pair *pairs;
-	struct looking looking;
-	uint32_t count;
-	enum err err = begin_looking(&looking, part, supplier, key);
-
-	if (err != ERR_OK)
-		return err == ERR_NOT_FOUND ? ERR_OK : err;
-	pairs = bucket_of(&count, part, key);
-	if (pairs == NULL)
-		return ERR_DAMAGED;
-	for (uint32_t i = 0; i < count && err == ERR_OK; i++) {
-		bool own;
-
-		err = is_own(&own, &looking, &pairs[i]);
-		if (err == ERR_OK && own)
-			err = each(context, part->head.first + pairs[i].place);
 	}
 	return err;
 }

@@ -10,8 +10,12 @@
 #include "common/kv/kv.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/pack.h"
+#include "lmdb-schema/state/trail.h"
 #include "lmdb-schema/store/sealed.h"
 #include "lmdb-schema/store/store.h"
+
+/* Bytes of an article's entries in a part. */
+#define PIECES_MAX ((size_t)1 << 32)
 
 static const char name[] = "part", last_name[] = "parts";
 
@@ -309,52 +313,100 @@ trail_parts_get(
 	return err == ERR_OK ? audit_read(entry, number, value) : err;
 }
 
-/* --- an article's --------------------------------------------------------- */
+/* --- an article's history ------------------------------------------------- */
 
-struct looking {
-	struct trail_part *part;
-	struct span supplier, codein;
-	enum err (*each)(void *context, const struct audit_entry *entry);
-	void *context;
+/* An article's entries in a part, with copies of their values. */
+struct piece {
+	uint64_t number;
+	size_t at, len; /* in the values */
+};
+
+struct pieces {
+	const struct trail_article *article;
+	struct buf values;
+	struct buf pieces; /* struct piece of each */
 };
 
 static enum err
-look(void *context, uint64_t number)
+add_piece(void *context, const struct audit_entry *entry, struct span value)
 {
-	const struct looking *looking = context;
-	struct audit_entry entry;
-	struct span value;
-	enum err err = trail_part_get(looking->part, number, &value);
+	struct pieces *pieces = context;
+	const struct trail_article *article = pieces->article;
+	struct piece piece = {entry->number, pieces->values.len, value.len};
 
-	if (err == ERR_OK)
-		err = audit_read(&entry, number, value);
-	if (err != ERR_OK)
-		return err;
-	if (!span_eq(entry.codein, looking->codein) ||
-	    (looking->supplier.len > 0 &&
-		!span_eq(entry.supplier, looking->supplier)))
+	if (entry->number < article->from ||
+	    (article->to != 0 && entry->number > article->to))
 		return ERR_OK;
-	return looking->each(looking->context, &entry);
+	buf_add_span(&pieces->values, value);
+	buf_add(&pieces->pieces, &piece, sizeof(piece));
+	return buf_end(&pieces->pieces);
 }
 
-enum err
-trail_parts_of(struct state_view *view, struct span supplier,
-    struct span codein,
+static int
+by_number(const void *a, const void *b)
+{
+	uint64_t left = ((const struct piece *)a)->number,
+		 right = ((const struct piece *)b)->number;
+
+	return left < right ? -1 : left > right;
+}
+
+static enum err
+tell_pieces(const struct pieces *pieces,
     enum err (*each)(void *context, const struct audit_entry *entry),
     void *context)
 {
-	struct looking looking = {NULL, supplier, codein, each, context};
-	struct rows rows = {.from = 0, .to = UINT64_MAX};
+	const struct piece *piece = (const void *)pieces->pieces.data;
+	size_t count = pieces->pieces.len / sizeof(*piece);
+	enum err err = buf_end(&pieces->values);
+
+	if (err == ERR_OK && count > 0)
+		qsort(pieces->pieces.data, count, sizeof(*piece), by_number);
+	for (size_t i = 0; i < count && err == ERR_OK; i++) {
+		size_t at = pieces->article->back ? count - 1 - i : i;
+		struct audit_entry entry;
+
+		err = audit_read(&entry, piece[at].number,
+		    span_sub(buf_span(&pieces->values), piece[at].at,
+			piece[at].len));
+		if (err == ERR_OK)
+			err = each(context, &entry);
+	}
+	return err;
+}
+
+enum err
+trail_parts_history(struct state_view *view,
+    const struct trail_article *article,
+    enum err (*each)(void *context, const struct audit_entry *entry),
+    void *context)
+{
+	struct pieces pieces = {.article = article};
+	struct rows rows = {.from = article->from,
+	    .to = article->to == 0 ? UINT64_MAX : article->to};
 	enum err err = trail_parts_each(state_view_txn(view), add_row, &rows);
 
+	buf_init(&pieces.values, PIECES_MAX);
+	buf_init(&pieces.pieces, PIECES_MAX);
 	for (size_t i = 0; i < rows.count && err == ERR_OK; i++) {
-		err = open_part(&looking.part, view, &rows.rows[i]);
-		if (err == ERR_OK)
-			err = trail_part_of(
-			    looking.part, supplier, codein, look, &looking);
-		else if (err == ERR_NOT_FOUND)
+		struct trail_part *part;
+
+		err = open_part(&part, view,
+		    &rows.rows[article->back ? rows.count - 1 - i : i]);
+		if (err == ERR_NOT_FOUND) {
 			err = ERR_OK;
+			continue;
+		}
+		buf_clear(&pieces.values);
+		buf_clear(&pieces.pieces);
+		if (err == ERR_OK)
+			err = trail_part_of(part, article->supplier,
+			    article->codein, add_piece, &pieces);
+		if (err == ERR_OK)
+			err = tell_pieces(&pieces, each, context);
 	}
+	buf_fini(&pieces.values);
+	buf_fini(&pieces.pieces);
 	free(rows.rows);
 	return err;
 }

@@ -19,6 +19,7 @@
 #include "lmdb-schema/state/trail_part.h"
 
 struct store;
+struct trail_article; /* trail.h */
 
 struct trail_parts_row {
 	uint64_t first, last, bytes;
@@ -78,11 +79,8 @@ enum err trail_parts_since(struct state_view *view, int64_t *when_ms);
 enum err trail_parts_get(
     struct state_view *view, uint64_t number, struct audit_entry *entry);
 
-/*
- * Calls `each` for an article's entries, oldest first; at any supplier where
- * `supplier` is empty. Each is borrowed until `each` returns.
- */
-enum err trail_parts_of(struct state_view *view, struct span supplier,
-    struct span codein,
+/* As trail_history() over all parts that are here. */
+enum err trail_parts_history(struct state_view *view,
+    const struct trail_article *article,
     enum err (*each)(void *context, const struct audit_entry *entry),
     void *context);

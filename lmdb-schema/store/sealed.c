@@ -34,23 +34,52 @@ sealed_log_damage(
 }
 
 enum err
-sealed_open(struct sealed *file, const char *path)
+sealed_begin(struct sealed *file, const char *path)
 {
 	enum err err;
-	void *map;
 
 	*file = (struct sealed){.fd = open(path, O_RDONLY | O_CLOEXEC)};
 	if (file->fd < 0)
 		return errno == ENOENT ? ERR_NOT_FOUND : err_from_errno(errno);
 	err = fs_stamp(&file->stamp, file->fd);
-	if (err != ERR_OK || file->stamp.bytes == 0)
-		return err != ERR_OK ? err : ERR_DAMAGED;
-	map = mmap(NULL, file->stamp.bytes, PROT_READ, MAP_SHARED, file->fd, 0);
+	file->len = file->stamp.bytes;
+	return err == ERR_OK && file->len == 0 ? ERR_DAMAGED : err;
+}
+
+enum err
+sealed_map(struct sealed *file)
+{
+	void *map;
+
+	assert(file->len > 0 && file->bytes == NULL);
+	map = mmap(NULL, file->len, PROT_READ, MAP_SHARED, file->fd, 0);
 	if (map == MAP_FAILED)
 		return err_from_errno(errno);
 	file->bytes = map;
-	file->len = file->stamp.bytes;
 	return ERR_OK;
+}
+
+enum err
+sealed_open(struct sealed *file, const char *path)
+{
+	enum err err = sealed_begin(file, path);
+
+	return err == ERR_OK ? sealed_map(file) : err;
+}
+
+enum err
+sealed_read(const struct sealed *file, void *to, size_t len, uint64_t offset)
+{
+	ssize_t got;
+
+	if (offset > file->len || len > file->len - offset)
+		return ERR_DAMAGED;
+	do
+		got = pread(file->fd, to, len, (off_t)offset);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return err_from_errno(errno);
+	return (size_t)got == len ? ERR_OK : ERR_DAMAGED;
 }
 
 void

@@ -34,7 +34,7 @@ void sealed_log_damage(
 
 struct sealed {
 	const char *bytes;
-	size_t len;
+	size_t len; /* of the file */
 	int fd;
 	struct fs_stamp stamp; /* taken before any byte was read */
 };
@@ -46,6 +46,15 @@ struct sealed {
  *   ERR_DAMAGED    it is empty
  */
 enum err sealed_open(struct sealed *file, const char *path);
+
+/* The same in two steps: until the second, `bytes` is NULL. */
+enum err sealed_begin(struct sealed *file, const char *path);
+enum err sealed_map(struct sealed *file);
+
+/* Reads `len` bytes at `offset` without the map. ERR_DAMAGED: there are fewer. */
+enum err sealed_read(
+    const struct sealed *file, void *to, size_t len, uint64_t offset);
+
 void sealed_close(struct sealed *file);
 
 /*

@@ -130,7 +130,7 @@ make_entry(struct buf *out, unsigned version,
 	buf_add(out, place->chain, sizeof(place->chain));
 	buf_add_u64(out, (uint64_t)date_now_ms());
 	buf_add_u32(out, (uint32_t)ops.len);
-	zstd_pack(out, ops);
+	zstd_pack(NULL, out, ops);
 	return buf_end(out);
 }
 

@@ -65,6 +65,16 @@ is "with all entries" same full
 is "whole" whole full
 is "and nothing beside them" tidy full
 
+newest() { # STORE N
+  [ "$(grid "$1" proposals log --last "$2")" = \
+    "$(grid "$1" proposals log | sed -n "1p;$((37 - $2 + 1)),\$p")" ]
+}
+is "the newest entries alone are those of the whole log" [ "$(grid made proposals log | wc -l)" = 37 ]
+is "of the running month" newest made 5
+is "of the months that are closed" newest full 30
+is "and more than there are" [ "$(grid full proposals log --last 999)" = "$(grid full proposals log)" ]
+is "from an entry on" [ "$(grid full proposals log --from 35 --last 30 | wc -l)" = 3 ]
+
 # Killed, by itself at each of its moments, and then run again.
 killed() { # SECONDS
   again kill

@@ -2,9 +2,11 @@
  * gridctl proposals list, save, cancel, log: a buyer's work in the Grid screen,
  * for an operator.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/arena.h"
 #include "common/jsonw.h"
 #include "common/opt.h"
 #include "common/utf8.h"
@@ -14,9 +16,13 @@
 #include "lmdb-schema/store/store.h"
 #include "tools/gridctl/cmd.h"
 
+/* Of --last: entries, and bytes of their texts. */
+#define NEWEST_MAX 100000
+#define NEWEST_BYTES ((size_t)256 << 20)
+
 struct options {
 	const char *codein;
-	int64_t from;
+	int64_t from, last;
 	bool json, all, validated;
 };
 
@@ -72,6 +78,8 @@ static const struct opt_row log_rows[] = {
 	"what happened to this article only"},
     {"--from", 0, OPT_INT, offsetof(struct options, from), 0, INT64_MAX, "N",
 	"from this entry on (default 1)"},
+    {"--last", 0, OPT_INT, offsetof(struct options, last), 1, NEWEST_MAX, "N",
+	"the newest N only: few files are read for them"},
     JSON_ROW,
 };
 
@@ -85,6 +93,13 @@ static const struct opt_spec log_spec = {
 
 /* --- list and log --------------------------------------------------------- */
 
+/* The newest entries so far, newest first. */
+struct newest {
+	struct buf entries; /* struct audit_entry of each */
+	struct arena *texts;
+	int64_t left;
+};
+
 struct listing {
 	struct state_view *view;
 	struct buf text;
@@ -92,6 +107,7 @@ struct listing {
 	const struct options *options;
 	const char *named; /* the supplier given; NULL: all */
 	struct span supplier, codein; /* empty: all */
+	struct newest *newest; /* with --last */
 };
 
 static void
@@ -175,6 +191,21 @@ is_wanted(const struct listing *listing, const struct audit_entry *entry)
 		span_eq(listing->codein, entry->codein));
 }
 
+/*
+ * With the blanks behind it, one at least. A history has thousands of lines, and
+ * printf() takes most of its time.
+ */
+static void
+add_column(struct buf *text, struct span value, size_t width)
+{
+	static const char blanks[] = "                            ";
+	size_t left = value.len < width ? width - value.len : 1;
+
+	assert(width < sizeof(blanks));
+	buf_add_span(text, value);
+	buf_add(text, blanks, left);
+}
+
 static enum err
 add_entry(void *context, const struct audit_entry *entry)
 {
@@ -202,67 +233,104 @@ add_entry(void *context, const struct audit_entry *entry)
 		return buf_end(&listing->text);
 	}
 	cmd_time(when, entry->when_ms);
-	buf_addf(&listing->text,
-	    "%8llu  %-24s  %-12.*s %-10.*s %-12.*s %-5.*s %-5.*s  %.*s",
-	    (unsigned long long)entry->number, when, SPAN_ARG(entry->event),
-	    SPAN_ARG(entry->supplier), SPAN_ARG(entry->codein),
-	    SPAN_ARG(entry->gamme), SPAN_ARG(entry->before),
-	    SPAN_ARG(entry->actor));
+	buf_addf(&listing->text, "%8llu  ", (unsigned long long)entry->number);
+	add_column(&listing->text, span_of(when), 26);
+	add_column(&listing->text, entry->event, 13);
+	add_column(&listing->text, entry->supplier, 11);
+	add_column(&listing->text, entry->codein, 13);
+	add_column(&listing->text, entry->gamme, 6);
+	add_column(&listing->text, entry->before, 7);
+	buf_add_span(&listing->text, entry->actor);
 	add_motif(&listing->text, entry->motif);
 	return buf_end(&listing->text);
 }
 
+/* The entries that may be wanted, from `from` on; with `back` newest first. */
 static enum err
-add_later(void *context, const struct audit_entry *entry)
+each_entry(struct listing *listing, uint64_t from, bool back,
+    enum err (*each)(void *context, const struct audit_entry *entry))
 {
-	const struct listing *listing = context;
+	const struct trail_article article = {.supplier = listing->supplier,
+	    .codein = listing->codein,
+	    .from = back ? 0 : from,
+	    .back = back};
+	const struct trail_wanted wanted = {.supplier = listing->supplier};
 
-	return entry->number < (uint64_t)listing->options->from
-	    ? ERR_OK
-	    : add_entry(context, entry);
+	return listing->codein.len > 0
+	    ? trail_history(listing->view, &article, each, listing)
+	    : trail_each(listing->view, &wanted, from, back, each, listing);
 }
 
-/* At all suppliers: by the entries' numbers, which are put in order. */
 static enum err
-log_article_anywhere(struct listing *listing)
+keep_entry(struct newest *newest, const struct audit_entry *entry)
 {
-	struct trail_numbers numbers = {NULL, 0, 0};
-	struct audit_entry entry;
-	enum err err = trail_of_all(&numbers, listing->view, listing->codein);
+	struct audit_entry copy = *entry;
+	struct span *const texts[] = {&copy.event, &copy.actor, &copy.supplier,
+	    &copy.codein, &copy.gamme, &copy.before, &copy.motif, &copy.author,
+	    &copy.recorded};
 
-	for (size_t i = 0; i < numbers.count && err == ERR_OK; i++) {
-		err = trail_get(listing->view, numbers.at[i], &entry);
-		if (err == ERR_OK)
-			err = add_later(listing, &entry);
+	for (unsigned i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		*texts[i] = arena_copy(newest->texts, *texts[i]);
+		if (texts[i]->ptr == NULL)
+			return ERR_NO_MEMORY;
 	}
-	free(numbers.at);
-	return err;
+	buf_add(&newest->entries, &copy, sizeof(copy));
+	return buf_end(&newest->entries);
 }
 
-/* The article's entries, from --from on, by the trail's index. */
 static enum err
-log_article(struct listing *listing)
+keep_newest(void *context, const struct audit_entry *entry)
 {
-	return listing->named == NULL
-	    ? log_article_anywhere(listing)
-	    : trail_entries_of(listing->view, listing->supplier,
-		  listing->codein, add_later, listing);
+	struct listing *listing = context;
+	struct newest *newest = listing->newest;
+	enum err err;
+
+	if (entry->number < (uint64_t)listing->options->from)
+		return ERR_EXISTS;
+	if (!is_wanted(listing, entry))
+		return ERR_OK;
+	err = keep_entry(newest, entry);
+	return err == ERR_OK && --newest->left == 0 ? ERR_EXISTS : err;
+}
+
+/* Reads the newest entries first, and shows them the other way. */
+static enum err
+log_newest(struct listing *listing)
+{
+	struct newest newest = {
+	    .left = listing->options->last, .texts = arena_new(NEWEST_BYTES)};
+	const struct audit_entry *entries;
+	uint64_t last;
+	enum err err = newest.texts == NULL ? ERR_NO_MEMORY
+					    : trail_last(listing->view, &last);
+
+	listing->newest = &newest;
+	buf_init(&newest.entries, NEWEST_BYTES);
+	if (err == ERR_OK)
+		err = each_entry(listing, last + 1, true, keep_newest);
+	if (err == ERR_EXISTS)
+		err = ERR_OK;
+	entries = (const void *)newest.entries.data;
+	for (size_t i = newest.entries.len / sizeof(*entries);
+	     i > 0 && err == ERR_OK; i--)
+		err = add_entry(listing, &entries[i - 1]);
+	buf_fini(&newest.entries);
+	arena_free(newest.texts);
+	return err;
 }
 
 static enum err
 log_all(struct listing *listing)
 {
-	const struct trail_wanted wanted = {.supplier = listing->supplier};
-
 	if (!listing->options->json)
 		buf_addf(&listing->text,
 		    "%8s  %-24s  %-12s %-10s %-12s %-5s %-5s  %s\n", "entry",
 		    "when", "event", "supplier", "codein", "range", "was",
 		    "actor");
-	if (listing->codein.len > 0)
-		return log_article(listing);
-	return trail_each(listing->view, &wanted,
-	    (uint64_t)listing->options->from, false, add_entry, listing);
+	return listing->options->last > 0
+	    ? log_newest(listing)
+	    : each_entry(
+		  listing, (uint64_t)listing->options->from, false, add_entry);
 }
 
 /*

@@ -17,28 +17,34 @@
 static char numbers[256];
 
 static enum err
-add_number(void *context, uint64_t number)
+add_number(void *context, const struct audit_entry *entry)
 {
 	size_t len = strlen(context);
 
 	snprintf((char *)context + len, sizeof(numbers) - len, "%llu ",
-	    (unsigned long long)number);
+	    (unsigned long long)entry->number);
 	return ERR_OK;
 }
 
-/* The numbers of an article's entries. */
+/* The numbers of a history's entries. */
 static const char *
-of(const char *supplier, const char *codein)
+history(const struct trail_article *article)
 {
 	struct state_view *view;
 
 	numbers[0] = '\0';
 	ck_assert_int_eq(state_view_open(&view, states), ERR_OK);
-	ck_assert_int_eq(trail_of(view, span_of(supplier), span_of(codein),
-			     add_number, numbers),
-	    ERR_OK);
+	ck_assert_int_eq(
+	    trail_history(view, article, add_number, numbers), ERR_OK);
 	state_view_close(view);
 	return numbers;
+}
+
+static const char *
+of(const char *supplier, const char *codein)
+{
+	return history(&(struct trail_article){
+	    .supplier = span_of(supplier), .codein = span_of(codein)});
 }
 
 static uint64_t
@@ -65,7 +71,7 @@ START_TEST(each_article_has_its_entries)
 	ck_assert_str_eq(of("S", "2"), "5 ");
 	ck_assert_str_eq(of("S", "3"), "");
 	ck_assert_str_eq(of("S2", "1"), "");
-	ck_assert_str_eq(of("", "1"), "");
+	ck_assert_str_eq(of("S", ""), "");
 	ck_assert_uint_eq(behind(), 0);
 }
 END_TEST
@@ -101,23 +107,6 @@ propose_at(const char *supplier, const char *codein)
 	    proposal_deposit(states, &request, &result, &when_ms), ERR_OK);
 }
 
-/* The numbers of an article's entries at all suppliers. */
-static const char *
-of_all(const char *codein)
-{
-	struct trail_numbers all = {NULL, 0, 0};
-	struct state_view *view;
-
-	numbers[0] = '\0';
-	ck_assert_int_eq(state_view_open(&view, states), ERR_OK);
-	ck_assert_int_eq(trail_of_all(&all, view, span_of(codein)), ERR_OK);
-	state_view_close(view);
-	for (size_t i = 0; i < all.count; i++)
-		add_number(numbers, all.at[i]);
-	free(all.at);
-	return numbers;
-}
-
 START_TEST(an_article_has_its_entries_at_all_suppliers_in_order)
 {
 	propose_at("T", "1");
@@ -125,13 +114,44 @@ START_TEST(an_article_has_its_entries_at_all_suppliers_in_order)
 	propose_at("S", "12");
 	states_propose("key", "1", 'C');
 	propose_at("R", "1");
-	ck_assert_str_eq(of_all("1"), "1 2 4 5 ");
-	ck_assert_str_eq(of_all("2"), "");
+	ck_assert_str_eq(of("", "1"), "1 2 4 5 ");
+	ck_assert_str_eq(of("", "2"), "");
 	ck_assert_int_eq(
 	    store_write(states, STORE_STATE, forget_index, NULL), ERR_OK);
-	ck_assert_str_eq(of_all("1"), "1 2 4 5 ");
+	ck_assert_str_eq(of("", "1"), "1 2 4 5 ");
 	propose_at("T", "12");
-	ck_assert_str_eq(of_all("12"), "3 6 ");
+	ck_assert_str_eq(of("", "12"), "3 6 ");
+}
+END_TEST
+
+static enum err
+stop(void *context, const struct audit_entry *entry)
+{
+	add_number(context, entry);
+	return ERR_EXISTS;
+}
+
+START_TEST(a_history_has_its_bounds_in_either_direction_and_ends_when_told)
+{
+	struct trail_article article = {.codein = SPAN("1")};
+	struct state_view *view;
+
+	for (unsigned i = 0; i < 4; i++)
+		states_propose("key", "1", i % 2 == 0 ? 'B' : 'C');
+	ck_assert_str_eq(history(&article), "1 2 3 4 ");
+	article.back = true;
+	ck_assert_str_eq(history(&article), "4 3 2 1 ");
+	article.from = 2;
+	article.to = 3;
+	ck_assert_str_eq(history(&article), "3 2 ");
+	article.back = false;
+	ck_assert_str_eq(history(&article), "2 3 ");
+	numbers[0] = '\0';
+	ck_assert_int_eq(state_view_open(&view, states), ERR_OK);
+	ck_assert_int_eq(
+	    trail_history(view, &article, stop, numbers), ERR_EXISTS);
+	ck_assert_str_eq(numbers, "2 ");
+	state_view_close(view);
 }
 END_TEST
 
@@ -209,6 +229,8 @@ test_suite(void)
 	tcase_add_test(tc, each_article_has_its_entries);
 	tcase_add_test(
 	    tc, an_article_has_its_entries_at_all_suppliers_in_order);
+	tcase_add_test(tc,
+	    a_history_has_its_bounds_in_either_direction_and_ends_when_told);
 	tcase_add_test(
 	    tc, entries_without_index_are_found_and_indexed_with_the_next);
 	tcase_add_test(tc, a_damaged_entry_stops_no_proposal);

@@ -8,6 +8,7 @@
 
 #include "common/buf.h"
 #include "common/fs.h"
+#include "lmdb-schema/deflate.h"
 #include "lmdb-schema/pack.h"
 #include "lmdb-schema/state/trail_part_priv.h"
 #include "tests/support/quiet.h"
@@ -222,10 +223,11 @@ START_TEST(blocks_without_what_is_wanted_are_skipped)
 END_TEST
 
 static enum err
-count_number(void *context, uint64_t number)
+count_entry(void *context, const struct audit_entry *entry, struct span value)
 {
-	uint64_t i = number - FIRST;
+	uint64_t i = entry->number - FIRST;
 
+	ck_assert_uint_gt(value.len, 0);
 	ck_assert_uint_eq(i % 50, 12);
 	++*(unsigned *)context;
 	return ERR_OK;
@@ -239,11 +241,11 @@ START_TEST(an_article_has_its_entries_by_the_index)
 	make_part("a.part", COUNT);
 	part = open_part("a.part");
 	ck_assert_int_eq(
-	    trail_part_of(part, SPAN(""), SPAN("A12"), count_number, &count),
+	    trail_part_of(part, SPAN(""), SPAN("A12"), count_entry, &count),
 	    ERR_OK);
 	ck_assert_uint_eq(count, COUNT / 50);
 	ck_assert_int_eq(
-	    trail_part_of(part, SPAN(""), SPAN("A99"), count_number, &count),
+	    trail_part_of(part, SPAN(""), SPAN("A99"), count_entry, &count),
 	    ERR_OK);
 	ck_assert_uint_eq(count, COUNT / 50);
 	trail_part_close(part);
@@ -293,70 +295,103 @@ make_runs(const char *name)
 struct reading {
 	struct trail_part *part;
 	unsigned count, own;
+	uint64_t last; /* number */
 };
 
 static enum err
-read_entry(void *context, uint64_t number)
+read_entry(void *context, const struct audit_entry *entry, struct span value)
 {
 	struct reading *reading = context;
-	struct audit_entry entry;
-	struct span value;
 
-	ck_assert_int_eq(trail_part_get(reading->part, number, &value), ERR_OK);
-	ck_assert_int_eq(audit_read(&entry, number, value), ERR_OK);
+	(void)value;
 	reading->count++;
-	reading->own += span_eq(entry.supplier, SPAN("S3")) &&
-	    span_eq(entry.codein, SPAN("A100"));
+	reading->own += span_eq(entry->supplier, SPAN("S3")) &&
+	    span_eq(entry->codein, SPAN("A100"));
+	if (span_eq(entry->supplier, SPAN("S3"))) {
+		ck_assert_uint_gt(entry->number, reading->last);
+		reading->last = entry->number;
+	}
 	return ERR_OK;
 }
 
-START_TEST(blocks_of_other_suppliers_are_not_read)
+/* An article's entries at a supplier, and all its runs that have them. */
+START_TEST(an_article_takes_a_run_or_two)
 {
 	struct reading reading = {.part = NULL};
 
 	make_runs("runs.part");
 	reading.part = open_part("runs.part");
-	ck_assert_uint_gt(trail_part_head(reading.part)->blocks, RUNS / 2);
+	ck_assert_uint_gt(trail_part_head(reading.part)->runs, 100);
 	ck_assert_int_eq(trail_part_of(reading.part, SPAN("S3"), SPAN("A100"),
 			     read_entry, &reading),
 	    ERR_OK);
 	ck_assert_uint_eq(reading.own, RUNS / SUPPLIERS);
-	ck_assert_uint_eq(reading.part->loads, RUNS / SUPPLIERS);
 	ck_assert_uint_eq(reading.count, RUNS / SUPPLIERS);
+	ck_assert_uint_le(reading.part->loads, 2);
 	ck_assert_int_eq(trail_part_of(reading.part, SPAN("S99"), SPAN("A100"),
 			     read_entry, &reading),
 	    ERR_OK);
 	ck_assert_uint_eq(reading.count, RUNS / SUPPLIERS);
-	reading.count = reading.own = 0;
+	reading = (struct reading){.part = reading.part};
+	reading.part->loads = 0;
 	ck_assert_int_eq(trail_part_of(reading.part, SPAN(""), SPAN("A100"),
 			     read_entry, &reading),
 	    ERR_OK);
 	ck_assert_uint_eq(reading.count, RUNS);
 	ck_assert_uint_eq(reading.own, RUNS / SUPPLIERS);
+	ck_assert_uint_le(reading.part->loads, 4);
+	/* Nothing else was read. */
+	ck_assert_ptr_null(reading.part->file.bytes);
+	trail_part_close(reading.part);
+}
+END_TEST
+
+/* Each article, wherever its run is, and more runs than are read at once. */
+START_TEST(each_article_is_found)
+{
+	struct reading reading = {.part = NULL};
+
+	make_runs("runs.part");
+	reading.part = open_part("runs.part");
+	ck_assert_uint_gt(trail_part_head(reading.part)->runs, TRAIL_PART_ROWS);
+	for (unsigned i = 0; i < RUN; i++) {
+		char codein[32];
+
+		snprintf(codein, sizeof(codein), "A%u", i);
+		reading.count = 0;
+		reading.last = 0;
+		ck_assert_int_eq(trail_part_of(reading.part, SPAN("S3"),
+				     span_of(codein), read_entry, &reading),
+		    ERR_OK);
+		ck_assert_uint_eq(reading.count, RUNS / SUPPLIERS);
+	}
 	trail_part_close(reading.part);
 }
 END_TEST
 
 START_TEST(an_entry_is_unpacked_with_few_others)
 {
-	struct reading reading = {.part = NULL};
+	struct trail_part *part;
+	struct span value;
 
 	make_runs("runs.part");
-	reading.part = open_part("runs.part");
-	ck_assert_int_eq(trail_part_of(reading.part, SPAN("S3"), SPAN("A100"),
-			     read_entry, &reading),
-	    ERR_OK);
-	/* The block that was unpacked last. */
-	ck_assert_uint_lt(reading.part->plain.len, 5000);
-	trail_part_close(reading.part);
+	part = open_part("runs.part");
+	ck_assert_int_eq(trail_part_get(part, FIRST + 700, &value), ERR_OK);
+	ck_assert_uint_lt(part->plain.len, 5000);
+	trail_part_close(part);
 }
 END_TEST
 
-/* --- version 1 ------------------------------------------------------------ */
+/* --- versions 1 and 2 ------------------------------------------------------ */
 
 struct old {
 	struct buf file;
 	struct trail_part_head *head;
+};
+
+/* Of the index: trail_part_pairs.c. */
+struct old_pair {
+	uint32_t print, place;
 };
 
 static void *
@@ -365,13 +400,86 @@ section_at(const struct old *old, unsigned section)
 	return old->file.data + old->head->section[section].at;
 }
 
+static uint32_t
+rounded(uint64_t at)
+{
+	return (uint32_t)(at + TRAIL_PART_ALIGN - 1) / TRAIL_PART_ALIGN *
+	    TRAIL_PART_ALIGN;
+}
+
+/* All pairs are in one bucket, in the order of their places. */
+static void
+add_pairs(struct buf *section, struct trail_part *part)
+{
+	uint32_t count = 0;
+
+	buf_add_u32(section, 0);
+	buf_add_u32(section, 0);
+	for (uint32_t i = 0; i < part->count; i++) {
+		struct audit_entry entry;
+		struct span value;
+
+		ck_assert_int_eq(
+		    trail_part_get(part, FIRST + i, &value), ERR_OK);
+		ck_assert_int_eq(audit_read(&entry, FIRST + i, value), ERR_OK);
+		if (!trail_part_is_about(&entry))
+			continue;
+		buf_add_u32(section,
+		    (uint32_t)trail_part_hash(entry.codein) << 16 |
+			(uint16_t)trail_part_hash(entry.supplier));
+		buf_add_u32(section, i);
+		count++;
+	}
+	ck_assert_int_eq(buf_end(section), ERR_OK);
+	memcpy(section->data + sizeof(count), &count, sizeof(count));
+}
+
+/* The file of version 3 as version 2 has it: pairs in place of the runs. */
+static void
+make_version_2(struct old *old, struct trail_part *part)
+{
+	struct trail_part_head head = part->head;
+	struct buf section, whole;
+	uint64_t sums = 0;
+
+	buf_init(&section, (size_t)1 << 24);
+	buf_init(&whole, (size_t)1 << 24);
+	buf_add(&whole, &head, TRAIL_PART_HEAD_OLD);
+	for (unsigned i = 0; i < TRAIL_PART_SECTIONS; i++) {
+		const char *from = part->file.bytes + head.section[i].at;
+
+		buf_clear(&section);
+		if (i == TRAIL_PART_ARTICLES)
+			add_pairs(&section, part);
+		else if (i != TRAIL_PART_SUMS)
+			buf_add(&section, from, head.section[i].bytes);
+		while (whole.len != rounded(whole.len))
+			buf_add_char(&whole, '\0');
+		head.section[i].at = whole.len;
+		head.section[i].bytes =
+		    i == TRAIL_PART_SUMS ? sums : section.len;
+		sums += blocks_count(section.len) * sizeof(uint32_t);
+		buf_add_span(&whole, buf_span(&section));
+	}
+	memset(buf_room(&whole, sums), 0, sums);
+	buf_grown(&whole, sums);
+	head.version = TRAIL_PART_VERSION_PAIRS;
+	head.article_bits = 0;
+	head.bytes = whole.len;
+	ck_assert_int_eq(buf_end(&whole), ERR_OK);
+	memcpy(whole.data, &head, TRAIL_PART_HEAD_OLD);
+	buf_fini(&section);
+	old->file = whole;
+	old->head = (void *)old->file.data;
+}
+
 /* Prints of a code alone. */
 static void
 make_prints_bare(struct old *old, struct trail_part *part)
 {
 	uint32_t *starts = section_at(old, TRAIL_PART_ARTICLES);
 	uint32_t buckets = UINT32_C(1) << old->head->article_bits;
-	struct trail_part_pair *pairs = (void *)(starts + buckets + 1);
+	struct old_pair *pairs = (void *)(starts + buckets + 1);
 
 	for (uint32_t i = 0; i < starts[buckets]; i++) {
 		struct audit_entry entry;
@@ -414,43 +522,45 @@ sum_again(struct old *old)
 		sums += blocks_count(old->head->section[i].bytes);
 	}
 	old->head->crc =
-	    sealed_head_crc(span_make(old->head, sizeof(*old->head)),
+	    sealed_head_crc(span_make(old->head, TRAIL_PART_HEAD_OLD),
 		offsetof(struct trail_part_head, crc),
 		span_make(section_at(old, TRAIL_PART_SUMS),
 		    old->head->section[TRAIL_PART_SUMS].bytes));
 }
 
-/* The same entries as version 1 has them. */
+/* The same entries as an earlier version has them. */
 static void
-write_old(const char *to, const char *from)
+write_old(const char *to, const char *from, uint32_t version)
 {
 	struct trail_part *part = open_part(from);
 	struct old old;
 
-	buf_init(&old.file, (size_t)1 << 24);
-	ck_assert_int_eq(fs_read(&old.file, scratch_path(from)), ERR_OK);
-	old.head = (void *)old.file.data;
-	old.head->version = TRAIL_PART_VERSION_BARE;
-	make_prints_bare(&old, part);
-	make_maps_bare(&old);
+	ck_assert_int_eq(trail_part_map(part), ERR_OK);
+	make_version_2(&old, part);
+	if (version == TRAIL_PART_VERSION_BARE) {
+		old.head->version = version;
+		make_prints_bare(&old, part);
+		make_maps_bare(&old);
+	}
 	sum_again(&old);
 	scratch_write(to, old.file.data, old.file.len);
 	buf_fini(&old.file);
 	trail_part_close(part);
 }
 
-START_TEST(a_file_of_version_1_is_read)
+START_TEST(files_of_earlier_versions_are_read)
 {
 	struct trail_wanted wanted = {.author = SPAN("early")};
 	struct reading reading = {.part = NULL};
 	unsigned count = 0;
 
 	make_part("new.part", 2000);
-	write_old("old.part", "new.part");
+	write_old("old.part", "new.part", (uint32_t)_i);
 	reading.part = open_part("old.part");
+	ck_assert_uint_eq(trail_part_head(reading.part)->version, _i);
 	ck_assert_int_eq(trail_part_verify(reading.part), ERR_OK);
 	ck_assert_int_eq(trail_part_of(reading.part, SPAN(""), SPAN("A12"),
-			     count_number, &count),
+			     count_entry, &count),
 	    ERR_OK);
 	ck_assert_uint_eq(count, 2000 / 50);
 	ck_assert_int_eq(trail_part_of(reading.part, SPAN("S3"), SPAN("A12"),
@@ -458,10 +568,11 @@ START_TEST(a_file_of_version_1_is_read)
 	    ERR_OK);
 	/* Entry i is of article i % 50, and of supplier i % 7. */
 	ck_assert_uint_ge(reading.count, 2000 / 50 / 7);
+	ck_assert_uint_le(reading.count, 2000 / 50 / 7 + 1);
 	ck_assert_int_eq(trail_part_of(reading.part, SPAN("S99"), SPAN("A12"),
 			     read_entry, &reading),
 	    ERR_OK);
-	ck_assert_uint_le(reading.count, 2000 / 50);
+	ck_assert_uint_le(reading.count, 2000 / 50 / 7 + 1);
 	count = 0;
 	ck_assert_int_eq(trail_part_each(reading.part, &wanted, 0, UINT64_MAX,
 			     false, count_author, &count),
@@ -519,6 +630,63 @@ START_TEST(each_flipped_bit_is_told)
 	}
 	scratch_write("b.part", file.data, file.len);
 	ck_assert_int_eq(read_damaged(), ERR_OK);
+	buf_fini(&file);
+}
+END_TEST
+
+/* Numbers of a history; the whole history, or the damage is told. */
+static enum err
+add_sum(void *context, const struct audit_entry *entry, struct span value)
+{
+	*(uint64_t *)context +=
+	    entry->number * 1000003 + deflate_crc(0, value.ptr, value.len);
+	return ERR_OK;
+}
+
+static enum err
+history_sum(uint64_t *sum, const char *name)
+{
+	struct trail_part *part;
+	enum err err = trail_part_open(&part, scratch_path(name));
+
+	*sum = 0;
+	if (err != ERR_OK)
+		return err;
+	for (unsigned i = 0; i < 50 && err == ERR_OK; i++) {
+		char codein[32];
+
+		snprintf(codein, sizeof(codein), "A%u", i);
+		err = trail_part_of(
+		    part, SPAN(""), span_of(codein), add_sum, sum);
+	}
+	trail_part_close(part);
+	return err;
+}
+
+START_TEST(no_flipped_bit_makes_a_history_wrong)
+{
+	struct trail_part_head head;
+	uint64_t sound, sum, told = 0;
+	struct buf file;
+
+	make_part("a.part", 200);
+	ck_assert_int_eq(history_sum(&sound, "a.part"), ERR_OK);
+	buf_init(&file, (size_t)1 << 24);
+	ck_assert_int_eq(fs_read(&file, scratch_path("a.part")), ERR_OK);
+	memcpy(&head, file.data, sizeof(head));
+	for (size_t at = 0; at < file.len; at++) {
+		enum err err;
+
+		file.data[at] ^= (char)(1 << at % 8);
+		scratch_write("b.part", file.data, file.len);
+		file.data[at] ^= (char)(1 << at % 8);
+		err = history_sum(&sum, "b.part");
+		told += err != ERR_OK;
+		ck_assert(err != ERR_OK || sum == sound);
+	}
+	/* The articles and the head, but for up to 7 bytes between. */
+	ck_assert_uint_ge(
+	    told, sizeof(head) + head.section[TRAIL_PART_ARTICLES].bytes - 7);
 	buf_fini(&file);
 }
 END_TEST
@@ -582,10 +750,13 @@ test_suite(void)
 	tcase_add_test(tc, a_walk_ends_where_the_reader_says);
 	tcase_add_test(tc, blocks_without_what_is_wanted_are_skipped);
 	tcase_add_test(tc, an_article_has_its_entries_by_the_index);
-	tcase_add_test(tc, blocks_of_other_suppliers_are_not_read);
+	tcase_add_test(tc, an_article_takes_a_run_or_two);
+	tcase_add_test(tc, each_article_is_found);
 	tcase_add_test(tc, an_entry_is_unpacked_with_few_others);
-	tcase_add_test(tc, a_file_of_version_1_is_read);
+	tcase_add_loop_test(tc, files_of_earlier_versions_are_read,
+	    TRAIL_PART_VERSION_BARE, TRAIL_PART_VERSION);
 	tcase_add_test(tc, each_flipped_bit_is_told);
+	tcase_add_test(tc, no_flipped_bit_makes_a_history_wrong);
 	tcase_add_test(tc, a_file_that_is_cut_or_longer_is_told);
 	tcase_add_test(tc, a_later_version_is_refused);
 	tcase_add_test(tc, a_making_that_fails_leaves_no_file);
