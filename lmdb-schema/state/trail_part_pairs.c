@@ -126,7 +126,7 @@ read_entry(const struct looking *looking, uint32_t place,
 {
 	struct trail_part *part = looking->part;
 	uint64_t number = part->head.first + place;
-	struct audit_entry entry;
+	struct audit_entry entry = {.number = number};
 	struct span value;
 	enum err err = trail_part_get(part, number, &value);
 

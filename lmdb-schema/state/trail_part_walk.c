@@ -141,7 +141,7 @@ trail_part_each(struct trail_part *part, const struct trail_wanted *wanted,
 	const struct trail_part_head *head = &part->head;
 	struct walking walking = {from > head->first ? from : head->first,
 	    to < head->last ? to : head->last, back, each, context};
-	struct search search;
+	struct search search = {.none = true};
 	uint32_t first, last;
 	enum err err = trail_part_map(part);
 

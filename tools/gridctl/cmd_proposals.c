@@ -107,7 +107,7 @@ struct listing {
 	const struct options *options;
 	const char *named; /* the supplier given; NULL: all */
 	struct span supplier, codein; /* empty: all */
-	struct newest *newest; /* with --last */
+	struct newest newest; /* with --last */
 };
 
 static void
@@ -282,7 +282,7 @@ static enum err
 keep_newest(void *context, const struct audit_entry *entry)
 {
 	struct listing *listing = context;
-	struct newest *newest = listing->newest;
+	struct newest *newest = &listing->newest;
 	enum err err;
 
 	if (entry->number < (uint64_t)listing->options->from)
@@ -297,25 +297,26 @@ keep_newest(void *context, const struct audit_entry *entry)
 static enum err
 log_newest(struct listing *listing)
 {
-	struct newest newest = {
-	    .left = listing->options->last, .texts = arena_new(NEWEST_BYTES)};
+	struct newest *newest = &listing->newest;
 	const struct audit_entry *entries;
 	uint64_t last;
-	enum err err = newest.texts == NULL ? ERR_NO_MEMORY
-					    : trail_last(listing->view, &last);
+	enum err err = trail_last(listing->view, &last);
 
-	listing->newest = &newest;
-	buf_init(&newest.entries, NEWEST_BYTES);
+	newest->left = listing->options->last;
+	newest->texts = arena_new(NEWEST_BYTES);
+	if (newest->texts == NULL)
+		err = ERR_NO_MEMORY;
+	buf_init(&newest->entries, NEWEST_BYTES);
 	if (err == ERR_OK)
 		err = each_entry(listing, last + 1, true, keep_newest);
 	if (err == ERR_EXISTS)
 		err = ERR_OK;
-	entries = (const void *)newest.entries.data;
-	for (size_t i = newest.entries.len / sizeof(*entries);
+	entries = (const void *)newest->entries.data;
+	for (size_t i = newest->entries.len / sizeof(*entries);
 	     i > 0 && err == ERR_OK; i--)
 		err = add_entry(listing, &entries[i - 1]);
-	buf_fini(&newest.entries);
-	arena_free(newest.texts);
+	buf_fini(&newest->entries);
+	arena_free(newest->texts);
 	return err;
 }
 
