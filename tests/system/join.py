@@ -208,6 +208,21 @@ def a_cluster_begins_and_grows_and_begins_again(new_engine=Etcd):
             loses_the_log(engine, one, two, three, codes)
 
 
+def a_log_that_has_ended_counts_no_entries():
+    """A cluster.conf beside a state of its own, once the cluster has begun."""
+    with Etcd() as etcd, Node(etcd) as one, Spare(etcd, one) as spare:
+        status = one.status()
+        assert status["state"] < 1000 and not status["ended"], status
+        spare.own_state()
+        done = spare.ctl("cluster", "status", "--json")
+        status = json.loads(done.stdout)
+        assert done.returncode == 1 and not status["well"], done
+        assert status["state"] is None and status["ended"], status
+        done = spare.ctl("cluster", "status")
+        assert "log   has ended" in done.stdout, done
+        assert "gridctl cluster join" in done.stdout, done
+
+
 def a_log_is_not_trimmed_behind_a_node_that_joins():
     with Etcd() as etcd, Node(etcd) as one, Spare(etcd, one) as spare, \
             socket.create_server(("127.0.0.1", 0)) as holder:
@@ -417,6 +432,7 @@ if __name__ == "__main__":
     find_etcd()
     run_tests([files_are_for_who_has_the_secret,
                a_cluster_begins_and_grows_and_begins_again,
+               a_log_that_has_ended_counts_no_entries,
                a_log_is_not_trimmed_behind_a_node_that_joins,
                a_state_that_is_replaced_is_not_opened,
                a_killed_join_or_beginning_is_done_again])

@@ -43,6 +43,7 @@ struct status {
 	struct buf text;
 	struct editions editions;
 	bool head_known;
+	bool ended; /* with its epoch: `head` is 0 then */
 	uint64_t head;
 	unsigned alive;
 	bool own_alive;
@@ -152,15 +153,22 @@ look_at_log(struct status *status)
 
 	status->head_known =
 	    status->engine->heads(status->engine, false, heads) == ERR_OK;
-	status->head = heads[STORE_STATE];
-	status->fails |= !status->head_known;
+	status->ended =
+	    status->head_known && heads[STORE_STATE] >= ENGINE_ENDED;
+	status->head = status->ended ? 0 : heads[STORE_STATE];
+	status->fails |= !status->head_known || status->ended;
 	if (status->options.json) {
 		jsonw_key(&status->json, "state");
-		if (status->head_known)
+		if (status->head_known && !status->ended)
 			jsonw_int(&status->json, (int64_t)status->head);
 		else
 			jsonw_null(&status->json);
-	} else
+		members_bool(&status->json, "ended", status->ended);
+	} else if (status->ended)
+		buf_add_text(&status->text,
+		    "log   has ended: this directory's state is of before the "
+		    "cluster began (again): 'gridctl cluster join'\n");
+	else
 		buf_addf(&status->text, "log   %s%s\n",
 		    status->head_known ? cmd_count(status->head)
 				       : "out of reach",
