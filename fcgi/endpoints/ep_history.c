@@ -123,6 +123,7 @@ ep_history(struct call *call)
 	struct history history = {
 	    .call = call, .view = call->serving->views.state};
 	struct listed *listed;
+	struct paging pages;
 	uint64_t tag[2], behind;
 	enum err err = trail_behind(history.view, &behind);
 
@@ -142,7 +143,8 @@ ep_history(struct call *call)
 	history.listed = listed;
 	history.limit =
 	    call->params.limit == 0 ? PAGING_LIMIT : call->params.limit;
-	history.first = (call->params.page - 1) * history.limit;
+	pages = paging_of(call->params.page, history.limit, INT64_MAX);
+	paging_rows(&history.first, &pages);
 	buf_init(&history.shown, SHOWN_MAX);
 	jsonw_init(&history.json, &history.shown);
 	err = run(&history);

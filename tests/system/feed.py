@@ -154,6 +154,11 @@ def by_article_author_and_the_newest_first_it_is_the_same():
         history = grid.ask(
             "GET", "/api/v1/products/%s/gammes?order=asc" % one).json
         assert history["data"] == [e for e in every if e["codein"] == one]
+        # Times 4 it is 2^64, and more than any history has.
+        far = grid.ask("GET", "/api/v1/products/%s/gammes?limit=4"
+                       "&page=4611686018427387905" % one).json
+        assert far["data"] == [], far
+        assert far["meta"]["total"] == len(history["data"]), far
         # A store from a backup has other entries at those numbers.
         wrong = grid.ask("GET", "/api/v1/propositions?depuis=%d-1" %
                          every[-1]["numero"])
