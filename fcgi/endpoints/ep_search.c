@@ -104,9 +104,10 @@ own_part(struct buf *out, struct call *call,
 static uint64_t
 rows_up_to(const struct params *params, int64_t limit)
 {
-	__int128 rows = (__int128)params->page * limit;
+	struct paging pages = paging_of(params->page, limit, UINT32_MAX);
+	int64_t first, count = paging_rows(&first, &pages);
 
-	return rows > UINT32_MAX ? UINT32_MAX : (uint64_t)rows;
+	return (uint64_t)(first + count);
 }
 
 static enum err
