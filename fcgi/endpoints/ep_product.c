@@ -178,23 +178,15 @@ absent_anywhere(
 static enum err
 anywhere(struct call *call, const struct listed *listed)
 {
-	struct best best = {.view = {NULL, NULL, false}};
-	bool may_be_computed = false;
-	enum err err = ERR_OK;
+	struct best best;
+	uint64_t searched;
+	enum err err =
+	    best_find(&best, &searched, call, listed->codes, listed->count);
 
-	for (unsigned i = 0; i < listed->count && err == ERR_OK; i++) {
-		err = best_consider(&best, call, listed->codes[i]);
-		may_be_computed = may_be_computed || err == ERR_NOT_READY;
-		if (err == ERR_NOT_READY || err == ERR_NOT_FOUND)
-			err = ERR_OK;
-	}
-	if (err != ERR_OK) {
-		/* The failure is of another view, which is dropped. */
-		snapview_drop(&best.view, call, ERR_OK);
+	if (err != ERR_OK)
 		return err;
-	}
 	if (best.view.pinned == NULL)
-		return absent_anywhere(call, listed, may_be_computed);
+		return absent_anywhere(call, listed, searched < listed->count);
 	err = send_here(call, &best.view, best.row, listed, false);
 	return snapview_close(&best.view, call, err);
 }

@@ -24,8 +24,12 @@ is_lost(struct call *call, struct span supplier)
 	    lost;
 }
 
-enum err
-best_consider(struct best *best, struct call *call, struct span supplier)
+/*
+ * Takes the row of the article of call->path at `supplier` when it sells more than
+ * the best. ERR_NOT_READY: no snapshot; ERR_NOT_FOUND: not in it.
+ */
+static enum err
+consider(struct best *best, struct call *call, struct span supplier)
 {
 	struct snapview view;
 	const int64_t *ca;
@@ -46,6 +50,26 @@ best_consider(struct best *best, struct call *call, struct span supplier)
 	snapview_drop(&best->view, call, ERR_OK);
 	*best = (struct best){view, row, ca[row]};
 	return ERR_OK;
+}
+
+enum err
+best_find(struct best *best, uint64_t *searched, struct call *call,
+    const struct span *suppliers, unsigned count)
+{
+	enum err err = ERR_OK;
+
+	*best = (struct best){.view = {NULL, NULL, false}};
+	*searched = 0;
+	for (unsigned i = 0; i < count && err == ERR_OK; i++) {
+		err = consider(best, call, suppliers[i]);
+		*searched += err == ERR_OK || err == ERR_NOT_FOUND;
+		if (err == ERR_NOT_READY || err == ERR_NOT_FOUND)
+			err = ERR_OK;
+	}
+	/* The failure is of another view, which is dropped. */
+	if (err != ERR_OK)
+		snapview_drop(&best->view, call, ERR_OK);
+	return err;
 }
 
 /* --- for another node ----------------------------------------------------- */
@@ -97,22 +121,6 @@ product_head_read(struct product_head *out, struct span bytes)
 		is_day(out->oldest_sales)
 	    ? ERR_OK
 	    : ERR_BAD_INPUT;
-}
-
-/* The best of the suppliers; *searched of them have a snapshot. */
-static enum err
-find_best(struct best *best, uint64_t *searched, struct call *call,
-    const struct scope_wanted *wanted)
-{
-	for (unsigned i = 0; i < wanted->count; i++) {
-		enum err err = best_consider(best, call, wanted->codes[i]);
-
-		*searched += err == ERR_OK || err == ERR_NOT_FOUND;
-		if (err != ERR_OK && err != ERR_NOT_FOUND &&
-		    err != ERR_NOT_READY)
-			return err;
-	}
-	return ERR_OK;
 }
 
 /* As the search's order of turnovers: the first supplier of equal ones. */
@@ -168,18 +176,17 @@ enum err
 product_part(struct buf *out, struct call *call,
     const struct part_question *question, void *context)
 {
-	struct best best = {.view = {NULL, NULL, false}};
+	const struct scope_wanted *wanted = &question->wanted;
 	struct part part = {.total = 0};
-	enum err err =
-	    find_best(&best, &part.suppliers, call, &question->wanted);
+	struct best best;
+	enum err err = best_find(
+	    &best, &part.suppliers, call, wanted->codes, wanted->count);
 
 	(void)context;
 	buf_clear(out);
-	if (err != ERR_OK) {
-		snapview_drop(&best.view, call, ERR_OK);
+	if (err != ERR_OK)
 		return err;
-	}
-	err = write_best(out, call, &best, &part, &question->wanted);
+	err = write_best(out, call, &best, &part, wanted);
 	part_write_end(out);
 	return err == ERR_OK ? buf_end(out) : err;
 }

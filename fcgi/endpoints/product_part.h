@@ -14,7 +14,7 @@
 struct call;
 struct part_question;
 
-/* The best row so far, among those with a snapshot. */
+/* The best row, among suppliers with a snapshot. */
 struct best {
 	struct snapview view; /* not pinned: there is none */
 	uint32_t row;
@@ -22,11 +22,11 @@ struct best {
 };
 
 /*
- * Takes the row of the article of call->path at `supplier` when it sells more than
- * the best. ERR_NOT_READY: no snapshot; ERR_NOT_FOUND: not in it.
+ * The row of the article of call->path that sells most at these suppliers;
+ * *searched of them have a snapshot. After a failure there is no view to close.
  */
-enum err best_consider(
-    struct best *best, struct call *call, struct span supplier);
+enum err best_find(struct best *best, uint64_t *searched, struct call *call,
+    const struct span *suppliers, unsigned count);
 
 /* Of the snapshot that an answer shows a row of. */
 struct product_head {
