@@ -88,15 +88,6 @@ cover_is_down(struct cover *cover, unsigned node, bool for_others)
 
 /* --- suppliers ------------------------------------------------------------ */
 
-static bool
-is_here(struct cover *cover, struct span supplier)
-{
-	struct catalog_entry entry;
-
-	return catalog_get(cover->call->serving->views.catalog, supplier,
-		   &entry) == ERR_OK;
-}
-
 enum err
 cover_is_computed(bool *is, struct cover *cover, struct span supplier)
 {
@@ -104,7 +95,7 @@ cover_is_computed(bool *is, struct cover *cover, struct span supplier)
 	enum err err = computed_newest(&entry,
 	    state_view_txn(cover->call->serving->views.state), supplier);
 
-	*is = err == ERR_OK || is_here(cover, supplier);
+	*is = err == ERR_OK || part_is_here(cover->call, supplier);
 	return err == ERR_NOT_FOUND ? ERR_OK : err;
 }
 
@@ -248,7 +239,8 @@ choose(struct cover *cover, struct span supplier, const uint8_t *order)
 			return order[i];
 	}
 	/* A node may have more: what it was asked for, or is to give up. */
-	return (cover->down >> cover->own & 1) == 0 && is_here(cover, supplier)
+	return (cover->down >> cover->own & 1) == 0 &&
+		part_is_here(cover->call, supplier)
 	    ? cover->own
 	    : share->count;
 }

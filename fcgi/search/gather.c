@@ -240,41 +240,27 @@ struct pending {
 	unsigned count;
 };
 
-static bool
-is_wanted(const struct scope_wanted *wanted, struct span code)
+static int
+compare_codes(const void *a, const void *b)
 {
-	unsigned from = 0, to = wanted->count;
-
-	while (from < to) {
-		unsigned middle = from + (to - from) / 2;
-		int way = span_cmp(wanted->codes[middle], code);
-
-		if (way == 0)
-			return true;
-		if (way < 0)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return false;
+	return span_cmp(*(const struct span *)a, *(const struct span *)b);
 }
 
 /* Adds suppliers that the node lacks; false: it was not asked for one of them. */
 static bool
-add_lacking(struct pending *pending, struct gather *gather,
-    const struct gather_part *part)
+add_lacking(struct pending *pending, const struct gather_part *part)
 {
+	const struct scope_wanted *wanted = &part->from.wanted;
 	struct unpack lacks = part->part.lacks;
 
 	for (uint64_t i = 0; i < part->part.lack_count; i++) {
 		struct span code = unpack_text(&lacks);
+		const struct span *asked = bsearch(&code, wanted->codes,
+		    wanted->count, sizeof(code), compare_codes);
 
-		if (!is_wanted(&part->from.wanted, code))
+		if (asked == NULL)
 			return false;
-		code = arena_copy(gather->call->serving->arena, code);
-		if (code.ptr == NULL)
-			return false;
-		pending->codes[pending->count++] = code;
+		pending->codes[pending->count++] = *asked; /* it stays */
 	}
 	return true;
 }
@@ -319,7 +305,7 @@ take(struct gather *gather, struct asking *asking, struct pending *pending)
 	struct gather_part *part = asking->part;
 	unsigned before = pending->count;
 
-	if (asking->err == ERR_OK && add_lacking(pending, gather, part)) {
+	if (asking->err == ERR_OK && add_lacking(pending, part)) {
 		gather->total += (int64_t)part->part.total;
 		gather->suppliers += (int64_t)part->part.suppliers;
 		gather->absent += (int64_t)(part->from.wanted.count -
@@ -335,12 +321,6 @@ take(struct gather *gather, struct asking *asking, struct pending *pending)
 	cover_is_down(gather->cover, part->from.node,
 	    part->from.address != NULL && is_out_of_reach(gather, asking));
 	return false;
-}
-
-static int
-compare_codes(const void *a, const void *b)
-{
-	return span_cmp(*(const struct span *)a, *(const struct span *)b);
 }
 
 /* In one round parts that answer stay, `pending` becomes what is left. */

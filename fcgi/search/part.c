@@ -100,8 +100,8 @@ part_write(struct buf *out, const struct part *head)
 	pack_add_text(out, head->head);
 }
 
-static bool
-is_here(struct call *call, struct span supplier)
+bool
+part_is_here(struct call *call, struct span supplier)
 {
 	struct catalog_entry entry;
 
@@ -118,10 +118,10 @@ part_write_lacking(struct buf *out, const struct part *head, struct call *call,
 	part_write(out, head);
 	for (unsigned i = 0;
 	     i < wanted->count && head->suppliers < wanted->count; i++)
-		lack += !is_here(call, wanted->codes[i]);
+		lack += !part_is_here(call, wanted->codes[i]);
 	pack_add_unsigned(out, lack);
 	for (unsigned i = 0; i < wanted->count && lack > 0; i++)
-		if (!is_here(call, wanted->codes[i])) {
+		if (!part_is_here(call, wanted->codes[i])) {
 			pack_add_text(out, wanted->codes[i]);
 			lack--;
 		}

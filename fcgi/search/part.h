@@ -62,6 +62,9 @@ struct part {
 	struct span order, text; /* of the row */
 };
 
+/* Whether this node has a snapshot of the supplier. */
+bool part_is_here(struct call *call, struct span supplier);
+
 /* Up to the number of the suppliers that lack, which the caller writes. */
 void part_write(struct buf *out, const struct part *head);
 
