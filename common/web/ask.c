@@ -71,23 +71,15 @@ asker_free(struct asker *asker)
 static struct curl_slist *
 make_headers(const struct libcurl *lib, const char *token)
 {
-	struct curl_slist *list, *longer;
 	char text[HEADER_MAX];
-	int len;
+	const char *const headers[] = {"Content-Type: application/json",
+	    token == NULL ? NULL : text, NULL};
 
-	/* Without it libcurl asks first whether it may send a long body. */
-	list = lib->slist_append(NULL, "Expect:");
-	longer = list == NULL
-	    ? NULL
-	    : lib->slist_append(list, "Content-Type: application/json");
-	if (longer != NULL && token != NULL) {
-		len = snprintf(text, sizeof(text), "Authorization: %s", token);
-		longer =
-		    len < HEADER_MAX ? lib->slist_append(list, text) : NULL;
-	}
-	if (longer == NULL)
-		lib->slist_free_all(list);
-	return longer == NULL ? NULL : list;
+	if (token != NULL &&
+	    snprintf(text, sizeof(text), "Authorization: %s", token) >=
+		HEADER_MAX)
+		return NULL;
+	return libcurl_headers(lib, headers);
 }
 
 /* Whether no byte of the last request has left. */

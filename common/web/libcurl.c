@@ -68,6 +68,21 @@ libcurl_set_up(const struct libcurl *lib, CURL *curl,
 
 #define SIGNED_MAX 256
 
+struct curl_slist *
+libcurl_headers(const struct libcurl *lib, const char *const *headers)
+{
+	struct curl_slist *list = lib->slist_append(NULL, "Expect:");
+
+	for (; list != NULL && *headers != NULL; headers++) {
+		struct curl_slist *longer = lib->slist_append(list, *headers);
+
+		if (longer == NULL)
+			lib->slist_free_all(list);
+		list = longer;
+	}
+	return list;
+}
+
 /* Of no bytes. libcurl 7.88 signs no hash by itself where there is no body. */
 static const char no_body[] =
     "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";

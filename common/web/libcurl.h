@@ -54,6 +54,13 @@ bool libcurl_set_up(const struct libcurl *lib, CURL *curl,
 bool libcurl_answer(const struct libcurl *lib, CURL *curl, struct buf *answer);
 
 /*
+ * For a POST: the headers, NULL-ended, and none by which libcurl would ask first
+ * whether it may send a long body. NULL: memory is out.
+ */
+struct curl_slist *libcurl_headers(
+    const struct libcurl *lib, const char *const *headers);
+
+/*
  * Signs the request for a store of objects, with the SHA-256 of its body in digits,
  * or of none for NULL. The header that it needs is the caller's to free; NULL: it
  * has failed.

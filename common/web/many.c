@@ -65,23 +65,6 @@ many_free(struct many *many)
 	free(many);
 }
 
-/* NULL: memory is out. */
-static struct curl_slist *
-make_headers(const struct libcurl *lib, const char *const *headers)
-{
-	/* Without it libcurl asks first whether it may send a long body. */
-	struct curl_slist *list = lib->slist_append(NULL, "Expect:");
-
-	for (; list != NULL && *headers != NULL; headers++) {
-		struct curl_slist *longer = lib->slist_append(list, *headers);
-
-		if (longer == NULL)
-			lib->slist_free_all(list);
-		list = longer;
-	}
-	return list;
-}
-
 #define SET(option, value) \
 	(good = good && lib->easy_setopt(curl, option, value) == CURLE_OK)
 
@@ -93,7 +76,7 @@ begin_one(struct many *many, unsigned i, int64_t timeout_ms)
 	CURL *curl = many->curls[i] = lib->easy_init();
 	bool good = curl != NULL;
 
-	many->headers[i] = make_headers(lib, question->headers);
+	many->headers[i] = libcurl_headers(lib, question->headers);
 	many->errors[i][0] = '\0';
 	buf_clear(question->answer);
 	good = good && many->headers[i] != NULL &&
