@@ -86,8 +86,9 @@ struct kv_spec {
  * walked (kvpages.h): all at once, unless `piecemeal`; those of a KV_FROZEN file
  * with tables a table at a time, when it is first read: a table that nobody reads
  * costs nothing, and a damaged one is ERR_DAMAGED at each look-up or step in it.
- * Damaged values are not found that way: see kv_keep_sums(). A KV_FROZEN file may be opened again, with
- * the same tables: both callers get the same environment, and each closes it.
+ * Damaged values are not found that way: see kv_keep_sums(). A KV_FROZEN file may
+ * be opened again, with the same tables: both callers get the same environment,
+ * and each closes it.
  */
 enum err kv_open(struct kv **out, const struct kv_spec *spec);
 void kv_close(struct kv *kv);

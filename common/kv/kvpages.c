@@ -48,8 +48,8 @@ kvpages_init(struct pages *pages, int fd)
 	return err;
 }
 
-static void
-pages_fini(struct pages *pages)
+void
+kvpages_fini(struct pages *pages)
 {
 	free(pages->first);
 	free(pages->taken);
@@ -84,7 +84,7 @@ kvpages_check_head(int fd)
 	struct pages pages;
 	enum err err = kvpages_init(&pages, fd);
 
-	pages_fini(&pages);
+	kvpages_fini(&pages);
 	return err;
 }
 
@@ -121,7 +121,7 @@ kvpages_check(int fd, uint64_t file_bytes)
 	pages.frozen = true;
 	if (err == ERR_OK)
 		err = check_newest(&pages, file_bytes);
-	pages_fini(&pages);
+	kvpages_fini(&pages);
 	return err;
 }
 
@@ -179,6 +179,6 @@ kvpages_check_view(int fd, uint64_t transaction)
 
 	if (err == ERR_OK)
 		err = check_view(&pages, transaction);
-	pages_fini(&pages);
+	kvpages_fini(&pages);
 	return err;
 }

@@ -111,6 +111,7 @@ struct bounds {
 
 /* kvpages.c: reads both meta pages, and finds that of a view. */
 enum err kvpages_init(struct pages *pages, int fd);
+void kvpages_fini(struct pages *pages);
 enum err kvpages_meta(
     const unsigned char **meta, struct pages *pages, uint64_t transaction);
 

@@ -350,9 +350,7 @@ kvpages_view_close(struct kvpages_view *view)
 {
 	if (view == NULL)
 		return;
-	free(view->pages.first);
-	free(view->pages.taken);
-	free(view->pages.ahead.bytes);
+	kvpages_fini(&view->pages);
 	free(view);
 }
 
