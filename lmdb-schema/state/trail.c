@@ -212,10 +212,8 @@ struct numbers {
 static enum err
 add_number(struct numbers *numbers, uint64_t number)
 {
-	const struct trail_article *article = numbers->article;
-
-	if (number <= numbers->closed || number < article->from ||
-	    (article->to != 0 && number > article->to))
+	if (number <= numbers->closed ||
+	    !trail_in_bounds(numbers->article, number))
 		return ERR_OK;
 	if (numbers->count == numbers->room) {
 		size_t room = numbers->room * 2 + 64;

@@ -68,6 +68,13 @@ struct trail_article {
 	bool back; /* newest first */
 };
 
+static inline bool
+trail_in_bounds(const struct trail_article *article, uint64_t number)
+{
+	return number >= article->from &&
+	    (article->to == 0 || number <= article->to);
+}
+
 /*
  * Calls `each` for an article's entries, oldest first or newest first. Each is
  * borrowed until `each` returns; another result than ERR_OK ends the reading, and

@@ -331,11 +331,9 @@ static enum err
 add_piece(void *context, const struct audit_entry *entry, struct span value)
 {
 	struct pieces *pieces = context;
-	const struct trail_article *article = pieces->article;
 	struct piece piece = {entry->number, pieces->values.len, value.len};
 
-	if (entry->number < article->from ||
-	    (article->to != 0 && entry->number > article->to))
+	if (!trail_in_bounds(pieces->article, entry->number))
 		return ERR_OK;
 	buf_add_span(&pieces->values, value);
 	buf_add(&pieces->pieces, &piece, sizeof(piece));
