@@ -1,6 +1,5 @@
 /* gridctl doctor: what nginx has for the other nodes of a cluster. */
 #include <assert.h>
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -34,14 +33,6 @@ struct doctor_nginx {
 
 /* --- reading --------------------------------------------------------------- */
 
-static struct span
-without_space(struct span line)
-{
-	while (line.len > 0 && isspace((unsigned char)line.ptr[0]))
-		line = span_from(line, 1);
-	return line;
-}
-
 /*
  * Takes "/etc/product-grid/cluster-nginx.con[f]" of an include, whose pattern lets
  * nginx start without the file; false for another line.
@@ -54,10 +45,10 @@ take_include(struct doctor_nginx *nginx, struct span line)
 	struct span value;
 	char *end;
 
-	line = without_space(line);
+	line = span_trim(line);
 	if (!span_starts(line, include))
 		return false;
-	value = without_space(span_from(line, include.len));
+	value = span_trim(span_from(line, include.len));
 	if (!span_copy(pattern, sizeof(pattern), value))
 		return false;
 	pattern[strcspn(pattern, ";")] = '\0';
