@@ -38,7 +38,7 @@ packages_of() {
   assistant)
     echo espeak-ng alsa-utils xdg-utils grim wl-clipboard wtype
     ;;
-  screen) packages_of page && echo chromium firefox-esr ;;
+  screen) packages_of page && echo chromium chromium-headless-shell firefox-esr ;;
   desktop)
     # The peers that gridhook-tool's test meets.
     packages_of assistant

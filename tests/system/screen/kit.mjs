@@ -7,7 +7,7 @@ import {createRequire} from "node:module";
 import readline from "node:readline";
 
 const {GRID_MODULES, GRID_URL, GRID_USER, GRID_PASSWORD, GRID_KEY, GRID_SHOTS,
-    GRID_CHROMIUM, GRID_FIREFOX} = process.env;
+    GRID_CHROMIUM, GRID_FIREFOX, GRID_LONG} = process.env;
 const require = createRequire(GRID_MODULES + "/x.js");
 const {chromium, firefox} = require("playwright-core");
 const {source: axeSource} = require("axe-core");
@@ -323,6 +323,17 @@ export async function hold(page, path, some = () => true) {
 
 /* --- checks ------------------------------------------------------------------- */
 
+/* A page that hangs answers no question, and some wait without an end. */
+function inTime(promise) {
+	const seconds = GRID_LONG ? 3600 : 300;
+	let bell;
+
+	return Promise.race([promise, new Promise((_, fail) => {
+		bell = setTimeout(() => fail(new Error(
+		    `not done after ${seconds} s`)), seconds * 1000);
+	})]).finally(() => clearTimeout(bell));
+}
+
 /*
  * `page` may be set anew; check() counts, shot() writes a picture, axe() finds
  * no serious violation in light and dark, and shows both.
@@ -331,9 +342,14 @@ export class Checks {
 	page = null;
 	passed = 0;
 	failed = 0;
+	running = "no check";
 
 	/* What fails beside a check, as in an answer that a check makes up. */
 	constructor() {
+		process.on("SIGTERM", () => {
+			console.log(`not ok: ${this.running}\nended by TERM`);
+			process.exit(1);
+		});
 		process.on("unhandledRejection", (error) => {
 			this.failed++;
 			console.log(`not ok: beside a check\n${error?.stack ?? error}`);
@@ -349,15 +365,16 @@ export class Checks {
 			console.log(`not run: ${name}`);
 			return;
 		}
+		this.running = name;
 		try {
-			await run();
+			await inTime(run());
 			this.passed++;
 			console.log(`ok: ${name} (${Date.now() - start} ms)`);
 		} catch (error) {
 			this.failed++;
 			console.log(`not ok: ${name}\n${error.stack}`);
-			await this.shot(`failed-${this.failed}`).catch(() =>
-			    console.log("no picture of it"));
+			await inTime(this.shot(`failed-${this.failed}`)).catch(
+			    () => console.log("no picture of it"));
 		}
 	}
 

@@ -1,7 +1,7 @@
 /*
- * A buyer's day in headless Chromium. Run by tests/system/screen.sh; each
- * check is told by name, and the last line counts them. Screenshots are
- * written for a person to look at.
+ * The Grid screen in a headless browser. Run by tests/system/screen.sh and the
+ * scripts beside it; each check is told by name, and the last line counts them.
+ * Screenshots are written for a person to look at.
  */
 import assert from "node:assert/strict";
 import {article} from "./article.mjs";
@@ -45,13 +45,27 @@ import {tables} from "./tables.mjs";
 import {together} from "./together.mjs";
 import {views} from "./views.mjs";
 
-/*
- * GRID_PARTS=columns,paper runs these alone. The buyer's day begins with rows
- * that no other part has worked on: screen_day.sh, screen_firefox.sh.
- */
+/* A group a script: screen.sh, screen_table.sh, ...; about as long each. */
+const groups = {
+	page: [back, places, keyboard, odd],
+	table: [counts, files, views, finer, columns, choices, months,
+	    yearOnYear, paper, partly, sheets, slicing, summary, tables],
+	edits: [choosing, bulk, elsewhere, inbox, keeping, races, signs,
+	    together, buyers, roles],
+	looks: [failing, ended, shifts, memory, looks, sizes],
+	/* Begins with rows that no other part has worked on. */
+	day: [buyersDay],
+};
+
+/* GRID_PARTS=columns,paper runs these parts alone, GRID_PARTS=table a group. */
 const {GRID_PARTS} = process.env;
-const wanted = (part) => GRID_PARTS ?
-    GRID_PARTS.split(",").includes(part.name) : part !== buyersDay;
+const wanted = (GRID_PARTS || "page").split(",");
+const parts = wanted.flatMap((name) => groups[name] ??
+    Object.values(groups).flat().filter((part) => part.name === name));
+
+for (const name of wanted)
+	assert.ok(groups[name] || parts.some((part) => part.name === name),
+	    `GRID_PARTS: there is no ${name}`);
 
 const browser = await openBrowser();
 const day = new Checks();
@@ -64,10 +78,7 @@ if (!GRID_PARTS) {
 	await day.check("the page complained of nothing", () =>
 	    assert.deepEqual(day.page.problems, []));
 }
-for (const part of [back, choosing, counts, bulk, files, elsewhere, inbox, views, finer,
-    places, buyersDay, columns, choices, months, yearOnYear, paper, partly, sheets,
-    slicing, summary, tables, failing, ended, shifts, keeping, keyboard, odd, races, signs, together, buyers,
-    roles, memory, looks, sizes].filter(wanted))
+for (const part of parts)
 	await part(day, browser);
 await browser.close();
 day.done();
