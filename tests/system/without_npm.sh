@@ -42,7 +42,8 @@ check() { # NAME LOG COMMAND...
 cd "$scratch/build" || exit 1
 
 configures() {
-  "$top/configure" --prefix=/usr "$@" >../configure.log 2>&1
+  "$top/configure" --prefix=/usr --cache-file=../configure.cache "$@" \
+    >../configure.log 2>&1
 }
 says_so() {
   grep -q "Grid screen  no (npm or node is missing" ../configure.log
