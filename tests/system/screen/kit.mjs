@@ -12,6 +12,8 @@ const require = createRequire(GRID_MODULES + "/x.js");
 const {chromium, firefox} = require("playwright-core");
 const {source: axeSource} = require("axe-core");
 
+/* The long form: each size and look, and minutes of rounds. */
+export const LONG = Boolean(GRID_LONG);
 export const SUPPLIER = "12345";
 export const ROWS = Number(process.env.GRID_ARTICLES);
 
@@ -325,7 +327,7 @@ export async function hold(page, path, some = () => true) {
 
 /* A page that hangs answers no question, and some wait without an end. */
 function inTime(promise) {
-	const seconds = GRID_LONG ? 3600 : 300;
+	const seconds = LONG ? 3600 : 300;
 	let bell;
 
 	return Promise.race([promise, new Promise((_, fail) => {
