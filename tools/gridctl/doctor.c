@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/fs.h"
+#include "common/jsonr.h"
 #include "common/origin.h"
 #include "lmdb-schema/store/store.h"
 
@@ -62,32 +63,57 @@ connect_to(const struct origin *site, const char *at)
 	return fd;
 }
 
-/* The answer of /readyz, and which data it reads: "" where it does not say. */
+#define ANSWER_MAX 4096
+
+/* The answer of /readyz. */
 struct ready {
 	int status; /* -1: nothing, with errno */
-	char place[STORE_IDENTITY_MAX];
+	char place[STORE_IDENTITY_MAX]; /* whose data; "": it does not say */
+	char message[512]; /* of an error; "": none */
 };
+
+/* Of {"error":{"message":"..."}}; a control character would reach a terminal. */
+static void
+take_message(struct ready *ready, struct span body)
+{
+	static const struct jsonr_limits limits = {
+	    .bytes = ANSWER_MAX, .depth = 8};
+	struct jsonr *doc = NULL;
+	struct fault fault;
+
+	fault_clear(&fault);
+	if (jsonr_parse(&doc, body, &limits, &fault) != ERR_OK)
+		return;
+	if (span_copy(ready->message, sizeof(ready->message),
+		jsonr_as_string(jsonr_member(
+		    jsonr_member(jsonr_root(doc), "error"), "message"))))
+		for (char *at = ready->message; *at != '\0'; at++)
+			if ((unsigned char)*at < ' ' || *at == 127)
+				*at = ' ';
+	jsonr_free(doc);
+}
 
 /* Asks curl by TLS, with a line on the certificate. */
 static void
 ask_by_tls(struct ready *ready, struct doctor *doctor,
     const struct origin *site, const char *host)
 {
-	char command[3 * DOCTOR_ADDRESS_MAX], line[128] = "";
+	char command[3 * DOCTOR_ADDRESS_MAX], line[ANSWER_MAX];
 	FILE *out;
 
 	/* Nothing in it needs quotes: origin_read() has passed both. */
 	snprintf(command, sizeof(command),
-	    "curl -sk -m %d --noproxy '*' --connect-to '::%s:' -o /dev/null "
-	    "-w '%%{http_code} %%header{x-grid-data}\n%%{certs}' "
+	    "curl -sk -m %d --noproxy '*' --connect-to '::%s:' "
+	    "-w '\n/readyz: %%{http_code} %%header{x-grid-data}\n%%{certs}' "
 	    "'https://%.*s:%u/readyz' 2>/dev/null",
 	    PATIENCE_S, host, (int)site->at.host.len, site->at.host.ptr,
 	    site->at.port != 0 ? site->at.port : 443);
 	out = popen(command, "re");
 	if (out == NULL)
 		return;
-	if (fgets(line, sizeof(line), out) != NULL)
-		sscanf(line, "%d %39s", &ready->status, ready->place);
+	while (fgets(line, sizeof(line), out) != NULL &&
+	    sscanf(line, "/readyz: %d %39s", &ready->status, ready->place) < 1)
+		take_message(ready, span_of(line));
 	if (ready->place[0] == '%') /* a curl before 7.84 */
 		ready->place[0] = '\0';
 	if (ready->status > 0)
@@ -103,8 +129,8 @@ static void
 ask(struct ready *ready, const struct origin *site, const char *host)
 {
 	static const char name[] = "\nX-Grid-Data: ";
-	char question[512], answer[4096];
-	const char *found;
+	char question[512], answer[ANSWER_MAX];
+	const char *found, *body;
 	size_t len = 0;
 	ssize_t got;
 	int fd = connect_to(site, host);
@@ -127,6 +153,9 @@ ask(struct ready *ready, const struct origin *site, const char *host)
 	found = strstr(answer, name);
 	if (found != NULL)
 		sscanf(found + strlen(name), "%39s", ready->place);
+	body = strstr(answer, "\r\n\r\n");
+	if (body != NULL)
+		take_message(ready, span_of(body + 4));
 	close(fd);
 }
 
@@ -215,8 +244,12 @@ doctor_site(
 	    ready.status == 504)
 		doctor_say(doctor, DOCTOR_WRONG, "site",
 		    "'journalctl -u gridapi -n 50' names the reason, or "
-		    "gridapi's own output where systemd does not run",
-		    "nginx answers %d: gridapi does not", ready.status);
+		    "gridapi's own output where systemd does not run; on a "
+		    "node of a cluster 'gridctl cluster status' tells of the "
+		    "log and the nodes",
+		    "/readyz answers %d: %s", ready.status,
+		    ready.message[0] != '\0' ? ready.message
+					     : "gridapi does not answer");
 	else if (ready.status == 404)
 		doctor_say(doctor, DOCTOR_WRONG, "site",
 		    "another site answers there: is Product Grid's enabled? "

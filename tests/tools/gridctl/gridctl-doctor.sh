@@ -30,6 +30,9 @@ class Site(http.server.BaseHTTPRequestHandler):
             with open(sys.argv[1] + "/place") as file:
                 self.send_header("X-Grid-Data", file.read())
         self.end_headers()
+        if os.path.exists(sys.argv[1] + "/body"):
+            with open(sys.argv[1] + "/body", "rb") as file:
+                self.wfile.write(file.read())
     def do_POST(self):
         self.rfile.read(int(self.headers["Content-Length"]))
         self.send_response(410 if self.path == "/gone" else 500)
@@ -210,7 +213,15 @@ expect "a hook that has stopped" 0 '^look +hooks +stopped: 1'
 expect "what lets it go on" 0 "^ +-> .*'gridctl hook resend NAME'"
 grid hook remove gone >"$work/log" || exit 1
 echo 502 >"$work/status"
-expect "gridapi is down" 1 '^WRONG +site +nginx answers 502'
+expect "gridapi is down" 1 \
+  '^WRONG +site +/readyz answers 502: gridapi does not answer$'
+echo 503 >"$work/status"
+printf '{"error":{"code":"internal_error","message":"Other nodes\\u001b may."}}' \
+  >"$work/body"
+expect "a gridapi that is not ready" 1 \
+  '^WRONG +site +/readyz answers 503: Other nodes  may\.$'
+expect "what tells of its nodes" 1 "^ +-> .*'gridctl cluster status'"
+rm "$work/body"
 echo 404 >"$work/status"
 expect "another site" 1 '^WRONG +site .*has no /readyz'
 echo 200 >"$work/status"
@@ -351,6 +362,14 @@ if command -v openssl >"$work/log" && command -v curl >"$work/log"; then
   expect "and by TLS one with other data" 1 '^WRONG +site +.*serves other data' \
     --site "$work/nginx.conf"
   rm "$work/place"
+  printf '{"error":{"message":"not ready"}}\n' >"$work/body"
+  echo 503 >"$work/status"
+  expect "and one that is not ready" 1 '^WRONG +site +/readyz answers 503: not ready$' \
+    --site "$work/nginx.conf"
+  expect "its certificate, too" 1 '^ok +certificate +expires in [0-9]{3}' \
+    --site "$work/nginx.conf"
+  rm "$work/body"
+  echo 200 >"$work/status"
   certificate $((year - 2))0101 $((year - 1))0101
   expect "an expired one" 1 '^WRONG +certificate +has expired [0-9]+ days ago' \
     --site "$work/nginx.conf"
