@@ -60,7 +60,8 @@ static const char location[] =
 /*
  * A location asks one node, and the next location another one; set comes before the
  * first, whose answer takes the place of the worker's. No part of the address is of
- * the request. All are there twice: a page comes at once, and nodes whose nginx or
+ * the request. HTTP/1.0 may leave Host out, which HTTP/1.1 between nodes needs.
+ * All are there twice: a page comes at once, and nodes whose nginx or
  * gridapi hangs must not hold it up for as long as a computation may take.
  */
 static const char head[] =
@@ -72,7 +73,11 @@ static const char first_holder[] =
     "	set $grid_holder_1 $upstream_http_x_grid_holder_1;\n"
     "	set $grid_holder_2 $upstream_http_x_grid_holder_2;\n"
     "	set $grid_holder_3 $upstream_http_x_grid_holder_3;\n"
-    "	set $grid_holder_seen $upstream_http_x_grid_holder_seen;\n";
+    "	set $grid_holder_seen $upstream_http_x_grid_holder_seen;\n"
+    "	set $grid_holder_host $http_host;\n"
+    "	if ($http_host = \"\") {\n"
+    "		set $grid_holder_host $host;\n"
+    "	}\n";
 
 static const char next_holder[] = "location %s%u {\n"
 				  "	if ($grid_holder_%u = \"\") {\n"
@@ -84,7 +89,7 @@ static const char any_holder[] =
     "	proxy_pass $grid_holder_%u;\n"
     "	proxy_http_version 1.1;\n"
     "	proxy_set_header Connection \"\";\n"
-    "	proxy_set_header Host $http_host;\n"
+    "	proxy_set_header Host $grid_holder_host;\n"
     "	proxy_set_header X-Grid-Passed \"%s\";\n"
     "	proxy_set_header X-Request-Id $request_id;\n"
     "	proxy_set_header X-Grid-Seen $grid_holder_seen;\n"
