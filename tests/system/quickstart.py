@@ -673,6 +673,7 @@ def three_nodes_go_on_without_one():
     port = free_ports_on_all(3)
     words = ["--dir", quick().folder, "--nodes", "3", "--port", str(port),
              "--etcd-port", str(port + 1), "--no-install"]
+    quick().node_port = port
     with subprocess.Popen([QUICKSTART] + words, env=environment(),
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, start_new_session=True,
@@ -693,6 +694,71 @@ def three_nodes_go_on_without_one():
         assert process.wait(60) == 130
         assert "has ended" in rest, rest
     assert processes_of(quick().folder) == []
+
+
+def settings_that_are_added_to_a_node_stay():
+    """By the words of docs/cluster.md: each node then keeps a part, and each
+    answers for all."""
+    if not shutil.which("etcd"):
+        print("without etcd: no nodes are tried")
+        return
+    with open(os.path.join(TOP, "docs", "cluster.md")) as file:
+        lines = [line.strip() for line in file if "'keep = 2'" in line]
+    assert len(lines) == 1, lines
+    shell = lines[0].replace("quickstart-data", shlex.quote(quick().folder))
+    subprocess.run(["sh", "-euc", shell], check=True)
+    port = quick().node_port
+    env = quick().env()
+    for _ in range(2):
+        done = run("--dir", quick().folder, "--nodes", "3", "--port", str(port),
+                   "--no-install", "--detach")
+        assert done.returncode == 0, done
+        for i in (1, 2, 3):
+            data = os.path.join(quick().folder, "nodes/%d/data" % i)
+            with open(os.path.join(data, "cluster.conf")) as file:
+                text = file.read()
+            for setting in ("keep", "etcd", "node", "address", "secret_file"):
+                assert len(re.findall(r"(?m)^%s = " % setting, text)) == 1, text
+            assert "keep = 2\n" in text, text
+            with open(os.path.join(quick().folder, "nodes/%d/nginx/cluster.conf"
+                                   % i)) as file:
+                assert "X-Grid-Passed" in file.read(), i
+    query = "/api/v1/grid?limit=1&fournisseur=" + urllib.parse.quote(
+        env["GRID_SUPPLIER"], safe="")
+
+    def by_two():
+        answers = [ask("http://127.0.0.%d:%d%s" % (i, port, query),
+                       env["GRID_KEY"]) for i in (1, 2, 3)]
+        assert all(status == 200 for status, _, _ in answers), answers
+        return len({headers["X-Grid-Node"]
+                    for _, _, headers in answers}) == 2
+
+    wait_until(by_two, "two of three nodes answer for the supplier")
+
+    def same_suppliers():
+        answers = [ask("http://127.0.0.%d:%d/api/v1/fournisseurs?withData=1"
+                       "&limit=1000" % (i, port), env["GRID_KEY"])
+                   for i in (1, 2, 3)]
+        assert all(status == 200 for status, _, _ in answers), answers
+        return len({body for _, body, _ in answers}) == 1
+
+    wait_until(same_suppliers, "all nodes list the same suppliers")
+    assert run("--dir", quick().folder, "--stop").returncode == 0
+    assert processes_of(quick().folder) == []
+
+
+def ports_of_etcd_stay():
+    """Its members know each other by them: a start with others would wait in vain."""
+    if not shutil.which("etcd"):
+        print("without etcd: no nodes are tried")
+        return
+    words = ["--dir", quick().folder, "--nodes", "3", "--no-install", "--detach"]
+    etcd_port = quick().node_port + 1
+    done = run(*words, "--etcd-port", str(etcd_port + 2), seconds=60)
+    assert done.returncode == 1 and done.stdout == "", done
+    assert "have port %d for good" % etcd_port in done.stderr, done
+    done = run(*words, "--port", str(etcd_port + 1), seconds=60)
+    assert done.returncode == 2 and "--port is one of etcd's" in done.stderr, done
 
 
 def let_the_first_article_have_what_is_proposed():
@@ -838,7 +904,8 @@ def main():
         an_own_import_may_have_any_code,
         stop_ends_all_and_may_be_said_twice,
         in_front_it_runs_until_it_is_interrupted,
-        three_nodes_go_on_without_one])
+        three_nodes_go_on_without_one, settings_that_are_added_to_a_node_stay,
+        ports_of_etcd_stay])
 
 
 if __name__ == "__main__":
