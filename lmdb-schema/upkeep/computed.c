@@ -257,17 +257,6 @@ computed_newest(
 	return err == ERR_OK && computed.edition == 0 ? ERR_NOT_FOUND : err;
 }
 
-enum err
-computed_is_outrun(
-    bool *outrun, struct kv_txn *txn, struct span supplier, uint64_t generation)
-{
-	struct computed computed;
-	enum err err = computed_get(&computed, txn, supplier);
-
-	*outrun = err == ERR_OK && generation < computed.entry.generation;
-	return err;
-}
-
 struct naming {
 	enum err (*each)(void *context, const struct files_id *id);
 	void *context;

@@ -83,10 +83,6 @@ struct kv_txn;
 enum err computed_newest(
     struct catalog_entry *out, struct kv_txn *txn, struct span supplier);
 
-/* Whether `generation` is older than the newest one of all nodes. */
-enum err computed_is_outrun(bool *outrun, struct kv_txn *txn,
-    struct span supplier, uint64_t generation);
-
 /* Calls `each` with the files that the records name. */
 enum err computed_each_file(struct store *store,
     enum err (*each)(void *context, const struct files_id *id), void *context);

@@ -9,7 +9,9 @@
 #include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/snapshot/snapfile.h"
 #include "lmdb-schema/state/hook.h"
+#include "lmdb-schema/store/cluster.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/computed_priv.h"
 #include "lmdb-schema/upkeep/keeping.h"
@@ -22,8 +24,9 @@ struct noticing {
 	struct live_view *live;
 	struct catalog_view *catalog;
 	struct kv_txn *txn;
+	bool shares; /* snapshots, with other nodes */
 	struct keeping keeping;
-	struct codemap *others; /* suppliers that this node does not keep */
+	struct codemap *others; /* suppliers whose records are news */
 	struct audit audit;
 };
 
@@ -62,66 +65,115 @@ look_at_data(struct noticing *noticing, const char *name, struct span what,
 }
 
 static enum err
+is_seen(bool *seen, struct noticing *noticing, struct span supplier,
+    uint64_t generation)
+{
+	struct key pair = key_pair(SPAN("seen"), supplier);
+	struct key number = key_of_u64(generation);
+	struct span stored;
+	enum err err =
+	    kv_get(noticing->txn, STATE_META, key_span(&pair), &stored);
+
+	*seen = err == ERR_OK && span_eq(stored, key_span(&number));
+	return err == ERR_NOT_FOUND || err == ERR_DAMAGED ? ERR_OK : err;
+}
+
+static enum err
+tell(struct noticing *noticing, struct span supplier, uint64_t generation)
+{
+	struct key pair = key_pair(SPAN("seen"), supplier);
+	struct key number = key_of_u64(generation);
+	bool seen;
+	enum err err = is_seen(&seen, noticing, supplier, generation);
+
+	if (err != ERR_OK || seen)
+		return err;
+	err = note(noticing, SPAN("computed"), supplier, generation);
+	return err == ERR_OK ? kv_put(noticing->txn, STATE_META,
+				   key_span(&pair), key_span(&number))
+			     : err;
+}
+
+/*
+ * Where nodes share snapshots, another one than the record's is older, or of this
+ * node alone: each node would tell its own, and the record's again behind it.
+ */
+static enum err
 look_at_supplier(
     void *context, struct span supplier, const struct catalog_entry *entry)
 {
 	struct noticing *noticing = context;
-	struct key pair = key_pair(SPAN("seen"), supplier);
-	struct key generation = key_of_u64(entry->generation);
-	struct span seen;
-	bool outrun;
-	enum err err =
-	    kv_get(noticing->txn, STATE_META, key_span(&pair), &seen);
+	struct computed record = {.edition = 0};
+	enum err err = noticing->shares
+	    ? computed_get(&record, noticing->txn, supplier)
+	    : ERR_OK;
 
-	if (err == ERR_OK && span_eq(seen, key_span(&generation)))
-		return ERR_OK;
-	/* Another sender may have noticed the newer one that is to come here. */
-	if (computed_is_outrun(&outrun, noticing->txn, supplier,
-		entry->generation) == ERR_OK &&
-	    outrun)
-		return ERR_OK;
-	if (err != ERR_OK && err != ERR_NOT_FOUND && err != ERR_DAMAGED)
+	if (err != ERR_OK ||
+	    (record.edition > 0 &&
+		record.entry.generation != entry->generation))
 		return err;
-	err = note(noticing, SPAN("computed"), supplier, entry->generation);
-	return err == ERR_OK ? kv_put(noticing->txn, STATE_META,
-				   key_span(&pair), key_span(&generation))
-			     : err;
+	return tell(noticing, supplier, entry->generation);
 }
 
-/* Of a supplier that this node does not keep it knows by the record. */
+/*
+ * The rest are told when this node has them; without entries, none is news that
+ * comes later.
+ */
+static bool
+is_told_by_record(
+    const struct noticing *noticing, struct span supplier, uint64_t format)
+{
+	return noticing->quietly || format != SNAP_VERSION ||
+	    !keeping_keeps(&noticing->keeping, supplier);
+}
+
 static enum err
-note_other(void *context, struct span supplier, const struct computed *computed)
+note_record(void *context, struct span supplier, const struct computed *record)
 {
 	struct noticing *noticing = context;
 	uint32_t number;
+	bool seen;
+	enum err err =
+	    is_seen(&seen, noticing, supplier, record->entry.generation);
 
-	(void)computed;
-	return keeping_keeps(&noticing->keeping, supplier)
-	    ? ERR_OK
-	    : codemap_add(noticing->others, supplier, &number);
+	return err == ERR_OK && !seen &&
+		is_told_by_record(noticing, supplier, record->format)
+	    ? codemap_add(noticing->others, supplier, &number)
+	    : err;
 }
 
 static enum err
-look_at_others(struct noticing *noticing)
+look_at_records(struct noticing *noticing)
 {
-	struct computed computed;
+	struct computed record;
 	enum err err;
 
 	noticing->others = codemap_new();
 	err = noticing->others == NULL
 	    ? ERR_NO_MEMORY
-	    : computed_each_in(noticing->txn, note_other, noticing);
+	    : computed_each_in(noticing->txn, note_record, noticing);
 	for (uint32_t i = 0;
 	     err == ERR_OK && i < codemap_count(noticing->others); i++) {
 		struct span supplier = codemap_code(noticing->others, i);
 
-		err = computed_get(&computed, noticing->txn, supplier);
-		if (err == ERR_OK && computed.edition > 0)
-			err = look_at_supplier(
-			    noticing, supplier, &computed.entry);
+		err = computed_get(&record, noticing->txn, supplier);
+		if (err == ERR_OK && record.edition > 0)
+			err = tell(noticing, supplier, record.entry.generation);
 	}
 	codemap_free(noticing->others);
 	return err;
+}
+
+static enum err
+look_at_suppliers(struct noticing *noticing)
+{
+	enum err err =
+	    catalog_each(noticing->catalog, look_at_supplier, noticing);
+
+	/* The sound entries have been looked at. */
+	if ((err == ERR_OK || err == ERR_DAMAGED) && noticing->shares)
+		err = look_at_records(noticing);
+	return err == ERR_DAMAGED ? ERR_OK : err;
 }
 
 static enum err
@@ -137,14 +189,9 @@ look_at_all(struct noticing *noticing)
 			    SPAN("network"),
 			    live_network_generation(noticing->live));
 	}
-	if (err == ERR_OK && (noticing->wanted & HOOK_COMPUTED) != 0)
-		err =
-		    catalog_each(noticing->catalog, look_at_supplier, noticing);
-	if (err == ERR_OK && (noticing->wanted & HOOK_COMPUTED) != 0 &&
-	    noticing->keeping.share.count > 0)
-		err = look_at_others(noticing);
-	/* The sound entries have been looked at. */
-	return err == ERR_DAMAGED ? ERR_OK : err;
+	return err == ERR_OK && (noticing->wanted & HOOK_COMPUTED) != 0
+	    ? look_at_suppliers(noticing)
+	    : err;
 }
 
 static enum err
@@ -155,6 +202,19 @@ work(void *context, struct kv_txn *txn)
 	noticing->txn = txn;
 	audit_begin(&noticing->audit, txn);
 	return audit_end(&noticing->audit, look_at_all(noticing));
+}
+
+static enum err
+look_who_shares(struct noticing *noticing, struct store *store)
+{
+	struct cluster_sharing sharing;
+	enum err err;
+
+	if (!store_is_shared(store))
+		return ERR_OK;
+	err = cluster_sharing(&sharing, store_dir(store), NULL);
+	noticing->shares = err == ERR_OK && sharing.files;
+	return err == ERR_OK ? keeping_look(&noticing->keeping, store) : err;
 }
 
 static enum err
@@ -170,7 +230,7 @@ look(struct store *store, unsigned wanted, bool quietly)
 	if (err == ERR_OK)
 		err = catalog_view_open(&noticing.catalog, store);
 	if (err == ERR_OK)
-		err = keeping_look(&noticing.keeping, store);
+		err = look_who_shares(&noticing, store);
 	if (err == ERR_OK)
 		err = store_write(store, STORE_STATE, work, &noticing);
 	catalog_view_close(noticing.catalog);

@@ -8,6 +8,10 @@
  * between two looks, the last one is noticed. Computations that failed or were
  * killed are noticed by the notes that they leave (begun.h), each of them once.
  *
+ * Of nodes that share snapshots (computed.h) the records say which is new: it is
+ * noticed when this node has it, or by its record alone where other nodes keep
+ * the supplier.
+ *
  * In the table meta:
  *
  *	"seen-facts", "seen-network" -> u64 generation

@@ -15,6 +15,7 @@ from etcd_kit import Etcd, find_etcd  # noqa: E402
 from grid import GRIDCTL  # noqa: E402
 from hooks import Hooks, Receiver  # noqa: E402
 from postgres_kit import Postgres, find_bin  # noqa: E402
+from shares import Sharer, settled  # noqa: E402
 from stack import run_tests, wait_until  # noqa: E402
 
 
@@ -188,6 +189,101 @@ def a_removal_waits_for_the_node_that_sends(engine):
             receiver.status = 204
 
 
+class Keeper(Hooks, Sharer):
+    """A node with a sender that keeps its part of the suppliers."""
+
+    suppliers, keep = 8, 1
+
+    def __init__(self, engine, first=None):  # not of Hooks: it has an engine
+        self.sender, self.waits = None, ["--first-wait", "20"]
+        Sharer.__init__(self, engine, first)
+
+
+def newest(node, code):
+    """The generation of the supplier's newest file there; "": it has none."""
+    try:
+        names = os.listdir("%s/snapshots/%s" % (node.data, code))
+    except FileNotFoundError:
+        return ""
+    return max([name[:-len(".mdb")] for name in names
+                if name.endswith(".mdb")] + [""])
+
+
+class Told:
+    """Snapshots of suppliers, of which each is told once."""
+
+    def __init__(self, receiver, *nodes):
+        self.receiver, self.nodes, self.wanted = receiver, nodes, []
+
+    def compute(self, node, code):
+        """Anew: at first a node gets the one that another node has."""
+        before = max(newest(one, code) for one in self.nodes)
+        while newest(node, code) <= before:
+            node.ctl("compute", "--quiet", code)
+        self.wanted.append((code, newest(node, code)))
+
+    def come(self):
+        return sorted((event["data"]["codeFournisseur"],
+                       event["data"]["snapshot"])
+                      for event in self.receiver.first())
+
+    def must_come(self):
+        wait_until(lambda: len(self.come()) >= len(self.wanted),
+                   lambda: "all are told: %s of %s\n%s" % (
+                       self.come(), sorted(self.wanted),
+                       [sender_log(node)[-2000:] for node in self.nodes]))
+        assert self.come() == sorted(self.wanted), (self.come(), self.wanted)
+        assert not self.receiver.wrong, self.receiver.wrong
+
+
+def a_snapshot_of_any_node_is_told_once(engine):
+    """Whoever sends, and whoever keeps its supplier; also one that is computed
+    while nobody sends."""
+    receiver = Receiver()
+    with engine, Keeper(engine) as one, Keeper(engine, one) as two:
+        one.deliver("first", articles=20)
+        wait_until(lambda: one.live() == two.live(), "both show the import")
+        for node in (one, two):
+            node.ctl("compute", "--quiet", "--all")
+        settled((one, two))
+        of_one, of_two = sorted(one.has()), sorted(two.has())
+        assert len(of_one) > 1 and len(of_two) > 1, (of_one, of_two)
+        one.add("erp", receiver, "computed")
+        one.send()
+        wait_until(lambda: sends(one) == 1, "the first sends")
+        told = Told(receiver, one, two)
+        told.compute(two, of_two[0])  # nothing of it is at the sender
+        told.must_come()
+        told.compute(one, of_one[0])
+        told.must_come()
+        # Another node than the ones that keep it may be asked for it.
+        told.compute(one, of_two[1])
+        told.must_come()
+        told.compute(two, of_one[1])
+        told.must_come()
+        # A sender that is killed, and one that begins later.
+        one.kill()
+        for node, code in ((one, of_one[0]), (two, of_two[0])):
+            told.compute(node, code)
+        one.send()
+        told.must_come()
+        # A change of hands repeats none and loses none.
+        two.send()
+        one.kill(signal.SIGTERM)
+        for node, code in ((two, of_two[0]), (one, of_one[0]),
+                           (one, of_two[1]), (two, of_one[1])):
+            told.compute(node, code)
+        told.must_come()
+        assert sends(two) == 1, sender_log(two)
+        one.send()
+        two.kill()
+        for node, code in ((two, of_two[0]), (one, of_one[0])):
+            told.compute(node, code)
+        told.must_come()
+        assert len(one.trail("computed")) == len(told.wanted)
+    receiver.stop()
+
+
 def engines():
     """etcd, and PostgreSQL where it is installed."""
     find_etcd()
@@ -210,4 +306,5 @@ if __name__ == "__main__":
     run_tests([over(engine, test) for engine in engines() for test in (
         one_node_sends_and_another_takes_over,
         who_wakes_up_late_sends_and_notes_nothing,
-        a_removal_waits_for_the_node_that_sends)])
+        a_removal_waits_for_the_node_that_sends,
+        a_snapshot_of_any_node_is_told_once)])

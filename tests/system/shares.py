@@ -19,13 +19,11 @@ from computed import Maker, together  # noqa: E402
 from etcd_kit import Etcd, find_etcd  # noqa: E402
 from stack import free_port, run_tests, wait_until  # noqa: E402
 
-KEEP = 2
-
 
 class Sharer(Maker):
     """A node that keeps its part."""
 
-    suppliers = 30
+    suppliers, keep = 30, 2
 
     def write_conf(self):
         if self.proxy:
@@ -34,7 +32,7 @@ class Sharer(Maker):
         self.engine.write_conf(
             self.data, "address = http://%s:%d\nsecret_file = %s\n"
             "copies = 1\nkeep = %d\n" % (
-                self.address, self.port, self.path("secret"), KEEP))
+                self.address, self.port, self.path("secret"), self.keep))
 
     @property
     def name(self):
@@ -146,9 +144,9 @@ def shares_of_the_work(*nodes):
     settled(nodes)
     kept = [node.has() for node in nodes]
     for code in one.codes():
-        assert sum(code in has for has in kept) == KEEP, (code, kept)
+        assert sum(code in has for has in kept) == one.keep, (code, kept)
     # Each node has about two thirds of what all have.
-    whole = sum(node.bytes() for node in nodes) / KEEP
+    whole = sum(node.bytes() for node in nodes) / one.keep
     for node in nodes:
         assert 0.5 < node.bytes() / whole < 0.84, (node.bytes(), whole)
     assert one.metric("gridapi_shared_snapshots_kept") is not None
@@ -460,7 +458,7 @@ def one_comes(etcd, one, two):
 class Secured(Sharer):
     """By TLS, with a certificate of an authority; each supplier has one node."""
 
-    suppliers = 8
+    suppliers, keep = 8, 1
 
     def __init__(self, etcd, authority, first=None):
         self.authority = authority
@@ -474,7 +472,6 @@ class Secured(Sharer):
             text = file.read()
         text = text.replace("http://127.0.0.1:%d" % self.port,
                             "https://127.0.0.1:%d" % self.secure_port)
-        text = text.replace("keep = %d" % KEEP, "keep = 1")
         with open(path, "w") as file:
             file.write(text + "ca = %s\n" % self.authority.path("ca.pem"))
 

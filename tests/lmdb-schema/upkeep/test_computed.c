@@ -119,28 +119,6 @@ START_TEST(all_are_counted_and_those_that_are_here)
 }
 END_TEST
 
-static enum err
-look(void *context, struct kv_txn *txn)
-{
-	bool *outrun = context;
-	enum err err = computed_is_outrun(&outrun[0], txn, SPAN("S"), 99);
-
-	if (err == ERR_OK)
-		err = computed_is_outrun(&outrun[1], txn, SPAN("S"), 100);
-	return err == ERR_OK ? computed_is_outrun(&outrun[2], txn, SPAN("T"), 1)
-			     : err;
-}
-
-START_TEST(an_older_one_is_outrun)
-{
-	bool outrun[3];
-
-	put_for("S");
-	ck_assert_int_eq(store_write(facts, STORE_STATE, look, outrun), ERR_OK);
-	ck_assert(outrun[0] && !outrun[1] && !outrun[2]);
-}
-END_TEST
-
 START_TEST(a_node_shows_those_of_its_import_and_format)
 {
 	struct computed_share share = {.shares = true};
@@ -198,7 +176,6 @@ test_suite(void)
 	tcase_add_test(tc, a_record_reads_back);
 	tcase_add_test(tc, one_that_cannot_be_read_is_none);
 	tcase_add_test(tc, all_are_counted_and_those_that_are_here);
-	tcase_add_test(tc, an_older_one_is_outrun);
 	tcase_add_test(tc, a_node_shows_those_of_its_import_and_format);
 	tcase_add_test(tc, a_machine_on_its_own_shares_nothing);
 	suite_add_tcase(suite, tc);

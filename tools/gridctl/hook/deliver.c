@@ -18,6 +18,7 @@
 #include "lmdb-schema/state/lease.h"
 #include "lmdb-schema/state/trail.h"
 #include "lmdb-schema/store/store.h"
+#include "lmdb-schema/upkeep/keeping.h"
 #include "lmdb-schema/upkeep/notice.h"
 #include "tools/gridctl/hook/event.h"
 #include "tools/gridctl/hook/line.h"
@@ -33,6 +34,7 @@ struct sender {
 	struct catalog_view *catalog;
 	struct live_view *live;
 	uint64_t state_version, catalog_version, live_version;
+	uint64_t shared_version; /* of the snapshots that nodes share */
 	struct line *lines[HOOK_COUNT_MAX];
 	unsigned count;
 	unsigned wanted; /* events of all hooks */
@@ -121,11 +123,14 @@ take_hooks(struct sender *sender)
 	return hook_each(sender->view, take_hook, sender);
 }
 
-/* Entries about imports and computations come with the next view. */
+/*
+ * Entries about imports and computations come with the next view. What other
+ * nodes alone keep changes nothing in this node's catalogue.
+ */
 static enum err
 notice(struct sender *sender)
 {
-	uint64_t catalog, live;
+	uint64_t catalog, live, shared;
 	enum err err = ERR_OK;
 
 	if ((sender->wanted & HOOK_FAILED) != 0)
@@ -141,12 +146,17 @@ notice(struct sender *sender)
 		return err;
 	live = live_view_version(sender->live);
 	live_view_rest(sender->live);
-	if (catalog == sender->catalog_version && live == sender->live_version)
+	err = keeping_version(&shared, sender->store);
+	if (err != ERR_OK)
+		return err;
+	if (catalog == sender->catalog_version &&
+	    live == sender->live_version && shared == sender->shared_version)
 		return ERR_OK;
 	err = notice_look(sender->store, sender->wanted);
 	if (err == ERR_OK) {
 		sender->catalog_version = catalog;
 		sender->live_version = live;
+		sender->shared_version = shared;
 	}
 	return err;
 }
