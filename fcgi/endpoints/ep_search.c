@@ -111,7 +111,8 @@ rows_up_to(const struct params *params, int64_t limit)
 }
 
 static enum err
-gather_once(struct search *search, const struct span *codes, unsigned count)
+gather_once(struct search *search, const struct span *codes, unsigned count,
+    int64_t absent)
 {
 	const struct params *params = &search->call->params;
 	struct gather *gather = search->gather;
@@ -121,36 +122,14 @@ gather_once(struct search *search, const struct span *codes, unsigned count)
 
 	if (err != ERR_OK)
 		return err;
-	search->pages = paging_of(params->page, limit, gather->total);
-	search->count = paging_rows(&search->first, &search->pages);
-	return gather_seek(
-	    gather, (uint64_t)search->first, (uint64_t)search->count);
-}
-
-static enum err
-gather(struct search *search)
-{
-	struct gather *gather = search->gather;
-	struct span *codes = NULL;
-	unsigned count = 0;
-	int64_t absent = 0;
-	enum err err = gather_begin(gather, search->call);
-
-	gather->own = own_part;
-	gather->context = search;
-	gather->steady = is_steady(&search->across.query);
-	if (err == ERR_OK)
-		err = cover_suppliers(&codes, &count, &absent, gather->cover);
-	if (err != ERR_OK)
-		return err;
-	err = ERR_BUSY;
-	for (unsigned i = 0; i < TRIES && err == ERR_BUSY; i++)
-		err = gather_once(search, codes, count);
 	search->suppliers = gather->suppliers;
 	search->absent = absent + gather->absent;
 	search->tag =
 	    etag_mix(gather->sum, &search->absent, sizeof(search->absent));
-	return err;
+	search->pages = paging_of(params->page, limit, gather->total);
+	search->count = paging_rows(&search->first, &search->pages);
+	return gather_seek(
+	    gather, (uint64_t)search->first, (uint64_t)search->count);
 }
 
 /* Of the form that the answer has, separator and all. */
@@ -403,6 +382,34 @@ check_seen(struct call *call)
 				       : fail_no_supplier(call, *asked);
 }
 
+/* Rows may have to be asked for while they are sent. */
+static enum err
+gather(struct search *search)
+{
+	struct gather *gather = search->gather;
+	struct span *codes = NULL;
+	unsigned count = 0;
+	int64_t absent = 0;
+	enum err err = gather_begin(gather, search->call);
+
+	gather->own = own_part;
+	gather->context = search;
+	gather->steady = is_steady(&search->across.query);
+	if (err == ERR_OK)
+		err = cover_suppliers(&codes, &count, &absent, gather->cover);
+	if (err != ERR_OK)
+		return err;
+	err = ERR_BUSY;
+	for (unsigned i = 0;
+	     i < TRIES && err == ERR_BUSY && reply_restart(search->call->reply);
+	     i++) {
+		err = gather_once(search, codes, count, absent);
+		if (err == ERR_OK)
+			err = send(search);
+	}
+	return err;
+}
+
 static enum err
 across_nodes(struct search *search)
 {
@@ -417,8 +424,6 @@ across_nodes(struct search *search)
 	if (search->gather == NULL)
 		return ERR_NO_MEMORY;
 	err = gather(search);
-	if (err == ERR_OK)
-		err = send(search);
 	gather_end(search->gather);
 	return err == ERR_BUSY && !call->reply->streaming ? gather_refuse(call)
 							  : err;

@@ -407,10 +407,10 @@ static const struct row {
 	"d'atteinte, ou le journal de gridapi dit ce qui n'est pas applicable. "
 	"Ce qui est ici peut être lu."},
     {"There is nothing of that name.", "Il n'y a rien de ce nom."},
-    {"What several nodes were asked for has changed meanwhile: repeat the "
-     "request.",
-	"Ce qui était demandé à plusieurs nœuds a changé entre-temps : répéter "
-	"la requête."},
+    {"What several nodes were asked for has changed meanwhile, or comes too "
+     "slowly: repeat the request.",
+	"Ce qui était demandé à plusieurs nœuds a changé entre-temps, ou vient "
+	"trop lentement : répéter la requête."},
     {"This is no question that this version knows.",
 	"Ce n'est pas une question que cette version connaît."},
 };

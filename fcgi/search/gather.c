@@ -128,6 +128,14 @@ check_rows(struct part part, struct call *call)
 	return err;
 }
 
+static void
+tell_no_answer(const char *address, int status, enum err err, const char *why)
+{
+	log_warn("a node does not answer for its part of the suppliers, "
+		 "others that keep them are asked: node=%s status=%d %s %s",
+	    address, status, err_text(err), why);
+}
+
 /* The answer is there: is it one to that question? */
 static enum err
 take_answer(
@@ -148,11 +156,7 @@ take_answer(
 	if (asking->err == ERR_OK && address != NULL && asking->question.text)
 		asking->err = check_rows(part->part, call);
 	if (asking->err != ERR_OK && address != NULL)
-		log_warn(
-		    "a node does not answer for its part of the suppliers, "
-		    "others that keep them are asked: node=%s status=%d "
-		    "%s %s",
-		    address, status, err_text(asking->err), why);
+		tell_no_answer(address, status, asking->err, why);
 	part->next = asking->question.first;
 	part->at = part->next;
 	part->there = false;
@@ -408,6 +412,23 @@ has_changed(const struct gather *gather, const struct asking *asking,
 	    (!gather->steady && now->sum != before->sum);
 }
 
+/* So that the node that took most of the time is not asked again. */
+static enum err
+give_up(struct gather *gather)
+{
+	const struct gather_part *slow = gather->parts[0];
+
+	for (unsigned i = 1; i < gather->count; i++)
+		if (gather->parts[i]->waited_ns > slow->waited_ns)
+			slow = gather->parts[i];
+	if (slow->from.address != NULL) {
+		tell_no_answer(slow->from.address, 200, ERR_TIMED_OUT,
+		    "its rows come too slowly");
+		cover_is_down(gather->cover, slow->from.node, true);
+	}
+	return ERR_BUSY;
+}
+
 /* Asks for what follows. */
 static enum err
 ask_more(struct gather *gather, struct gather_part *part, uint64_t first,
@@ -415,11 +436,17 @@ ask_more(struct gather *gather, struct gather_part *part, uint64_t first,
 {
 	struct part before = part->part;
 	struct asking asking;
+	int64_t took_ns;
 	enum err err;
 
+	if (gather->more_ns <= 0)
+		return give_up(gather);
 	make_question(&asking, gather, part, first, count, text);
 	err = ask_all(gather, &asking, 1);
 	buf_fini(&asking.body);
+	took_ns = date_monotonic_ns() - asking.since_ns;
+	part->waited_ns += took_ns;
+	gather->more_ns -= took_ns;
 	if (err == ERR_OK && has_changed(gather, &asking, &before))
 		err = ERR_BUSY;
 	return err;
@@ -530,6 +557,17 @@ ask_page(struct gather *gather, uint64_t count)
 	return err == ERR_OK ? begin_rows(gather, count) : err;
 }
 
+/* Totals are what nodes say: beyond so many rows they add no time. */
+#define PATIENT_ROWS UINT32_MAX
+
+static int64_t
+more_ns(uint64_t rows)
+{
+	uint64_t counted = rows < PATIENT_ROWS ? rows : PATIENT_ROWS;
+
+	return (GATHER_MORE_MS + (int64_t)counted * GATHER_ROW_MS) * 1000000;
+}
+
 enum err
 gather_seek(struct gather *gather, uint64_t first, uint64_t count)
 {
@@ -537,6 +575,7 @@ gather_seek(struct gather *gather, uint64_t first, uint64_t count)
 
 	assert((int64_t)(first + count) <= gather->total);
 	gather->rows = count;
+	gather->more_ns = more_ns(first + count);
 	gather->shown = false;
 	if (count == 0)
 		return ERR_OK;
@@ -571,8 +610,8 @@ enum err
 gather_refuse(struct call *call)
 {
 	reply_fail(call->reply, 503, CODE_INTERNAL,
-	    "What several nodes were asked for has changed meanwhile: repeat "
-	    "the request.");
+	    "What several nodes were asked for has changed meanwhile, or comes "
+	    "too slowly: repeat the request.");
 	reply_header(call->reply, "Retry-After", "%d", RETRY_S);
 	return ERR_ANSWERED;
 }

@@ -7,6 +7,11 @@
  * node that keeps its suppliers is. That is done GATHER_ROUNDS times at most, each
  * for GATHER_MS. What nobody answers for counts as absent.
  *
+ * An answer need not have all rows that it was asked for, and further questions
+ * ask for the others. The waits for these have a bound together, by the number of
+ * rows that are wanted: the node that most of it was spent on counts as one that
+ * gives no answer.
+ *
  * Of the slow pool alone: pages of other nodes make the parts, and those wait for
  * nobody. So threads that wait are never waited for.
  */
@@ -23,6 +28,8 @@
 
 #define GATHER_ROUNDS 3u
 #define GATHER_MS 4000
+#define GATHER_MORE_MS 8000 /* for all further questions, */
+#define GATHER_ROW_MS 2 /* and so much more for each row */
 #define GATHER_PARTS_MAX (GATHER_ROUNDS * (SHARE_NODES_MAX + 1))
 
 struct gather_part {
@@ -31,6 +38,7 @@ struct gather_part {
 	struct part part;
 	uint64_t at; /* of its rows: the one in part.order */
 	uint64_t next; /* the one behind those that the answer has */
+	int64_t waited_ns; /* for answers to further questions */
 	bool there; /* there is one */
 };
 
@@ -53,6 +61,7 @@ struct gather {
 	struct buf body, last; /* of a question; the order of the last row */
 	bool text;
 	uint64_t rows; /* of the page, not shown yet */
+	int64_t more_ns; /* what further questions may take yet */
 	bool shown; /* the row of `top` was */
 };
 
@@ -72,7 +81,8 @@ enum err gather_ask(struct gather *gather, const struct span *codes,
 
 /*
  * Goes to the row `first`, of which `count` exist, with their text. ERR_BUSY: what
- * was asked for has changed meanwhile, or is out of reach now: ask again.
+ * was asked for has changed meanwhile, or is out of reach now, or comes too slowly:
+ * ask again.
  */
 enum err gather_seek(struct gather *gather, uint64_t first, uint64_t count);
 
