@@ -166,8 +166,15 @@ class Hooks(Grid):
 
     def number(self):
         """Of the log's last entry, of nodes that share their state."""
-        return json.loads(self.ctl("cluster", "status", "--json",
-                                   check=False).stdout)["state"]
+        told = []
+
+        def is_told():  # null: a loaded engine is late
+            told[:] = [json.loads(self.ctl("cluster", "status", "--json",
+                                           check=False).stdout)["state"]]
+            return told[0] is not None
+
+        wait_until(is_told, "the log's end is told")
+        return told[0]
 
     def wait_for(self, receiver, count):
         wait_until(lambda: len(receiver.first()) >= count,
