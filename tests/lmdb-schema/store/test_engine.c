@@ -158,12 +158,6 @@ end(void)
 	scratch_remove();
 }
 
-static enum err
-add(unsigned node, char letter)
-{
-	return store_write(nodes[node], STORE_STATE, letters_add, &letter);
-}
-
 /*
  * A busy machine may take longer than a request's limit: nothing is stored then,
  * and the question is put again.
@@ -176,22 +170,40 @@ is_away(enum err err)
 	return err == ERR_AWAY;
 }
 
-static void
-add_when_there(unsigned node, char letter)
+static enum err
+add(unsigned node, char letter)
 {
 	enum err err;
 
 	do
-		err = add(node, letter);
+		err =
+		    store_write(nodes[node], STORE_STATE, letters_add, &letter);
 	while (is_away(err));
-	ck_assert_msg(err == ERR_OK, "%s", err_text(err));
+	return err;
+}
+
+/* The ends of the logs, as `node` is told. */
+static void
+must_tell(unsigned node, uint64_t heads[STORE_ENVS])
+{
+	enum err err;
+
+	do
+		err = engines[node]->heads(engines[node], true, heads);
+	while (is_away(err));
+	ck_assert_int_eq(err, ERR_OK);
 }
 
 static enum err
 follow(unsigned node)
 {
-	return write_log_follow(
-	    engines[node], STORE_STATE, store_state(nodes[node]));
+	enum err err;
+
+	do
+		err = write_log_follow(
+		    engines[node], STORE_STATE, store_state(nodes[node]));
+	while (is_away(err));
+	return err;
 }
 
 static void
@@ -216,13 +228,13 @@ START_TEST(two_nodes_write_one_log)
 	uint64_t heads[STORE_ENVS];
 
 	begin(_i);
-	ck_assert_int_eq(engines[0]->heads(engines[0], true, heads), ERR_OK);
+	must_tell(0, heads);
 	ck_assert_uint_eq(heads[STORE_STATE], 0);
-	add_when_there(0, 'a');
-	add_when_there(1, 'b');
-	add_when_there(0, 'c');
+	ck_assert_int_eq(add(0, 'a'), ERR_OK);
+	ck_assert_int_eq(add(1, 'b'), ERR_OK);
+	ck_assert_int_eq(add(0, 'c'), ERR_OK);
 	must_have("abc");
-	ck_assert_int_eq(engines[1]->heads(engines[1], true, heads), ERR_OK);
+	must_tell(1, heads);
 	ck_assert_uint_eq(heads[STORE_STATE], 3);
 	ck_assert_uint_eq(heads[STORE_LIVE], 0);
 	end();
@@ -237,7 +249,7 @@ START_TEST(a_node_far_behind_catches_up)
 	begin(_i);
 	for (unsigned i = 0; i < 150; i++) {
 		text[i] = (char)('a' + i % 26);
-		add_when_there(0, text[i]);
+		ck_assert_int_eq(add(0, text[i]), ERR_OK);
 	}
 	must_have(text);
 	end();
@@ -274,7 +286,7 @@ START_TEST(an_append_is_known_by_its_id)
 	ck_assert_int_eq(append(0, &one), ERR_OK);
 	ck_assert_int_eq(append(0, &other), ERR_BEHIND);
 	ck_assert_int_eq(append(0, &one), ERR_OK);
-	ck_assert_int_eq(engines[1]->heads(engines[1], true, heads), ERR_OK);
+	must_tell(1, heads);
 	ck_assert_uint_eq(heads[STORE_LIVE], 1);
 	end();
 }
@@ -283,7 +295,7 @@ END_TEST
 START_TEST(a_log_made_anew_is_not_written_to)
 {
 	begin(_i);
-	add_when_there(0, 'a');
+	ck_assert_int_eq(add(0, 'a'), ERR_OK);
 	door->forget(ALL);
 	ck_assert_int_eq(add(0, 'b'), ERR_DAMAGED);
 	ck_assert_int_gt(quiet_lines(), 0);
@@ -299,12 +311,12 @@ END_TEST
 START_TEST(a_fork_of_the_same_length_is_not_written_to)
 {
 	begin(_i);
-	add_when_there(0, 'a');
+	ck_assert_int_eq(add(0, 'a'), ERR_OK);
 	door->forget(ALL);
-	add_when_there(1, 'z');
+	ck_assert_int_eq(add(1, 'z'), ERR_OK);
 	ck_assert_int_eq(add(0, 'b'), ERR_DAMAGED);
 	ck_assert_int_gt(quiet_lines(), 0);
-	add_when_there(1, 'y');
+	ck_assert_int_eq(add(1, 'y'), ERR_OK);
 	ck_assert_int_eq(follow(0), ERR_DAMAGED);
 	end();
 }
@@ -313,8 +325,8 @@ END_TEST
 START_TEST(trimmed_entries_are_missed)
 {
 	begin(_i);
-	add_when_there(0, 'a');
-	add_when_there(0, 'b');
+	ck_assert_int_eq(add(0, 'a'), ERR_OK);
+	ck_assert_int_eq(add(0, 'b'), ERR_OK);
 	door->forget(FIRST);
 	ck_assert_int_eq(follow(1), ERR_OUTRUN);
 	ck_assert_int_eq(add(1, 'c'), ERR_OUTRUN);
@@ -325,14 +337,24 @@ END_TEST
 static enum err
 catch_up(unsigned node)
 {
-	return write_log_catch_up(
-	    engines[node], STORE_STATE, store_state(nodes[node]));
+	enum err err;
+
+	do
+		err = write_log_catch_up(
+		    engines[node], STORE_STATE, store_state(nodes[node]));
+	while (is_away(err));
+	return err;
 }
 
 static enum err
-trim(uint64_t up_to)
+trim(enum store_env log, uint64_t up_to)
 {
-	return engines[0]->trim(engines[0], STORE_STATE, up_to);
+	enum err err;
+
+	do
+		err = engines[0]->trim(engines[0], log, up_to);
+	while (is_away(err));
+	return err;
 }
 
 /* Up to which entry; the last one stays. */
@@ -345,11 +367,11 @@ START_TEST(a_trimmed_log_goes_on_for_who_has_it)
 
 	begin(_i / (int)TRIMS);
 	for (unsigned i = 0; i < 5; i++)
-		add_when_there(0, (char)('a' + i));
-	ck_assert_int_eq(trim(up_to), ERR_OK);
-	ck_assert_int_eq(engines[0]->heads(engines[0], true, heads), ERR_OK);
+		ck_assert_int_eq(add(0, (char)('a' + i)), ERR_OK);
+	ck_assert_int_eq(trim(STORE_STATE, up_to), ERR_OK);
+	must_tell(0, heads);
 	ck_assert_uint_eq(heads[STORE_STATE], 5);
-	add_when_there(0, 'f');
+	ck_assert_int_eq(add(0, 'f'), ERR_OK);
 	ck_assert_int_eq(catch_up(0), ERR_OK);
 	if (up_to == 0)
 		must_have("abcdef");
@@ -375,18 +397,13 @@ START_TEST(a_long_log_is_trimmed_in_pieces)
 {
 	struct made one = {{1}, {1}, {0}};
 	unsigned left = 0;
-	enum err err;
 
 	begin(_i);
 	for (uint64_t i = 0; i < 1205; i++) {
 		memcpy(one.id, &i, sizeof(i));
 		ck_assert_int_eq(append(i, &one), ERR_OK);
 	}
-	/* A server that is late for a piece is asked again. */
-	do
-		err = engines[0]->trim(engines[0], STORE_LIVE, 1200);
-	while (err == ERR_AWAY || err == ERR_UNKNOWN);
-	ck_assert_int_eq(err, ERR_OK);
+	ck_assert_int_eq(trim(STORE_LIVE, 1200), ERR_OK);
 	ck_assert_int_eq(
 	    engines[1]->read(engines[1], STORE_LIVE, 1200, count_entry, &left),
 	    ERR_OK);
@@ -402,7 +419,7 @@ END_TEST
 START_TEST(a_log_without_entries_is_not_taken_for_a_short_one)
 {
 	begin(_i);
-	add_when_there(0, 'a');
+	ck_assert_int_eq(add(0, 'a'), ERR_OK);
 	door->forget(ENTRIES);
 	ck_assert_int_eq(catch_up(0), ERR_OK);
 	ck_assert_int_eq(catch_up(1), ERR_OUTRUN);
@@ -512,12 +529,12 @@ START_TEST(a_new_epoch_ends_the_one_before)
 {
 	begin(_i);
 	must_be_epoch("");
-	add_when_there(0, 'a');
+	ck_assert_int_eq(add(0, 'a'), ERR_OK);
 	ck_assert_int_eq(begin_epoch(SPAN("3 x"), SPAN("4 x"), 7), ERR_EXISTS);
 	/* The entry came after a look at the head that saw none. */
 	ck_assert_int_eq(begin_epoch(SPAN(""), SPAN("1 x"), 0), ERR_EXISTS);
 	must_be_epoch("");
-	add_when_there(0, 'b');
+	ck_assert_int_eq(add(0, 'b'), ERR_OK);
 	ck_assert_int_eq(begin_epoch(SPAN(""), SPAN("1 x"), 7), ERR_OK);
 	ck_assert_int_eq(begin_epoch(SPAN(""), SPAN("1 y"), 7), ERR_EXISTS);
 	must_be_epoch("1 x");
