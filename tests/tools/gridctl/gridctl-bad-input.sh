@@ -45,9 +45,12 @@ head -c 1100000 /dev/zero | tr '\000' x >"$work/long"
 
 grid() { "$gridctl" --data "$work/data" "$@"; }
 
-# Each file of the store and its bytes; LMDB's lock files have the processes
-# that read it.
-seen() { find "$work/data" -type f ! -name '*.mdb-lock' -exec md5sum {} +; }
+# Each folder and file of the store, and the files' bytes: but LMDB's lock files
+# have the processes that read it.
+seen() {
+  find "$work/data" \( -type d -o -name '*.mdb-lock' \) -print -o \
+    -exec md5sum {} +
+}
 
 plain
 grid init >"$work/out" && grid import -q "$work/csv" >"$work/out" 2>&1 &&
