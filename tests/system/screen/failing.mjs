@@ -73,9 +73,16 @@ export async function failing(day, browser) {
 			    /n'(a|ont) pas pu.*could not be read/);
 			assert.equal(await emptyTables(page), 0);
 			await day.axe(`failed-${name}`);
-			/* Again, by the keyboard: the focus stays there. */
+			/*
+			 * Again, by the keyboard: the focus stays there. The
+			 * question fails as well, and says so anew.
+			 */
+			await page.locator(FAILED).evaluate((old) => {
+				old.dataset.old = "";
+			});
 			await page.focus(".failure button");
 			await page.keyboard.press("Enter");
+			await page.waitForSelector(`${FAILED}:not([data-old])`);
 			await page.waitForFunction(() => document.activeElement
 			    .matches(".failure button, input"));
 			await page.unroute(asks);
