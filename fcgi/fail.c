@@ -11,7 +11,7 @@
 enum err
 fail_no_supplier(struct call *call, struct span supplier)
 {
-	assert(!call->reply->streaming);
+	assert(!call->reply->begun);
 	return reply_fail(call->reply, 404, CODE_NOT_FOUND,
 	    "There is no supplier %.*s with articles; /fournisseurs lists "
 	    "them.",
@@ -107,7 +107,7 @@ fail_write(struct call *call, enum err err)
 void
 fail_begin(struct jsonw *json, struct call *call)
 {
-	assert(!call->reply->streaming);
+	assert(!call->reply->begun);
 	buf_clear(&call->serving->details);
 	jsonw_init(json, &call->serving->details);
 	jsonw_object_begin(json);

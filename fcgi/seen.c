@@ -145,7 +145,7 @@ seen_end(struct call *call)
 {
 	struct reply *reply = call->reply;
 
-	if (route_reads(call->request) || reply->streaming || call->handed_over)
+	if (route_reads(call->request) || reply->begun || call->handed_over)
 		return;
 	reply->has_seen = store_place(call->server->store, STORE_STATE,
 			      &reply->seen) == ERR_OK;

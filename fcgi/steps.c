@@ -120,7 +120,7 @@ steps_end(struct call *call, enum err err)
 	if (err == ERR_ANSWERED)
 		err = ERR_OK;
 	/* The writers of an answer keep their first failure; see reply.h. */
-	if (err == ERR_OK && !reply->streaming)
+	if (err == ERR_OK && !reply->begun)
 		err = reply->err == ERR_OK ? reply->body.err : reply->err;
 	if (err != ERR_OK)
 		reply_fail(reply, 500, CODE_INTERNAL,

@@ -425,7 +425,7 @@ across_nodes(struct search *search)
 		return ERR_NO_MEMORY;
 	err = gather(search);
 	gather_end(search->gather);
-	return err == ERR_BUSY && !call->reply->streaming ? gather_refuse(call)
+	return err == ERR_BUSY && !call->reply->begun ? gather_refuse(call)
 							  : err;
 }
 

@@ -80,7 +80,7 @@ reply_begin(
 	reply->out = out;
 	reply->request = request;
 	reply->head_only = request->method == METHOD_HEAD;
-	reply->streaming = false;
+	reply->begun = false;
 	reply->node = NULL;
 	reply->sent = 0;
 	reply_restart(reply);
@@ -90,11 +90,13 @@ bool
 reply_restart(struct reply *reply)
 {
 	assert(reply->out != NULL);
-	if (reply->streaming)
+	if (reply->begun)
 		return false;
 	buf_clear(&reply->head);
 	iovbuf_clear(&reply->body);
 	reply->status = 200;
+	reply->streaming = false;
+	reply->length = -1;
 	reply->has_length = false;
 	reply->by_accept = false;
 	reply->by_language = false;
@@ -111,7 +113,7 @@ reply_header_text(struct reply *reply, const char *name, struct span value)
 	struct buf *head = &reply->head;
 
 	/* Behind the head that is out, a line would be lost. */
-	assert(!reply->streaming);
+	assert(!reply->begun);
 	assert(memchr(value.ptr, '\n', value.len) == NULL &&
 	    memchr(value.ptr, '\r', value.len) == NULL);
 	buf_add_span(head, span_of(name));
@@ -310,7 +312,7 @@ pack_body(struct reply *reply)
 
 /* The head alone, and what was gathered behind it packed. */
 static void
-stream_packed(struct reply *reply, enum coding coding)
+begin_packed(struct reply *reply, enum coding coding)
 {
 	struct iovec head;
 	enum err err = reply->body.err;
@@ -325,28 +327,35 @@ stream_packed(struct reply *reply, enum coding coding)
 		err = reply->out->put(reply->out, &head, 1);
 	}
 	note(reply, err);
-	reply->streaming = true;
+	reply->begun = true;
 	pack_body(reply);
 }
 
 void
 reply_stream(struct reply *reply, int64_t length)
 {
-	enum coding coding = coding_of(reply);
-
 	assert(!reply->streaming && length >= -1);
+	reply->streaming = true;
+	reply->length = length;
+}
+
+/* The head, and what was gathered. */
+static void
+begin(struct reply *reply)
+{
+	enum coding coding = coding_of(reply);
+	int64_t length = reply->length;
+
 	if (coding != CODING_PLAIN && (length < 0 || length >= PACKER_LEAST) &&
 	    packer_begin(&reply->packer, coding, reply->out, PACKER_BLOCK) ==
 		ERR_OK) {
-		stream_packed(reply, coding);
+		begin_packed(reply, coding);
 		return;
 	}
-	if (length >= 0 && !reply->has_length) {
-		reply->has_length = true;
+	if (length >= 0 && !reply->has_length)
 		header_int(reply, "Content-Length", length);
-	}
 	note(reply, put_head(reply));
-	reply->streaming = true;
+	reply->begun = true;
 	iovbuf_clear(&reply->body);
 }
 
@@ -359,8 +368,13 @@ reply_flush_some(struct reply *reply)
 	if (reply->packing && body->total >= PACKER_BLOCK)
 		pack_body(reply);
 	if (!reply->streaming || reply->packing ||
-	    (body->count < FLUSH_PIECES && body->total < FLUSH_BYTES))
+	    (body->count < FLUSH_PIECES &&
+		body->total < (reply->begun ? FLUSH_BYTES : PACKER_BLOCK)))
 		return;
+	if (!reply->begun) {
+		begin(reply);
+		return;
+	}
 	if (reply->err == ERR_OK && !reply->head_only)
 		note(reply, put_body(reply));
 	iovbuf_clear(body);
@@ -407,7 +421,7 @@ pack_gathered(struct reply *reply)
 	if (reply->body.total <= PACKER_WHOLE)
 		pack_whole(reply, coding);
 	else
-		reply_stream(reply, -1);
+		begin(reply);
 }
 
 static void
@@ -422,29 +436,40 @@ end_packed(struct reply *reply)
 	reply->sent += packer->sent;
 }
 
+/* The whole answer; for HEAD a stream's body may not have been made. */
+static void
+put_whole(struct reply *reply)
+{
+	int64_t length = reply->streaming && reply->head_only
+	    ? reply->length
+	    : (int64_t)reply->body.total;
+
+	reply->out->last = true;
+	if (length >= 0 && !reply->has_length && reply->status != 304 &&
+	    reply->status != 204)
+		header_int(reply, "Content-Length", length);
+	note(reply, put_head(reply));
+	reply->begun = true;
+}
+
 enum err
 reply_end(struct reply *reply)
 {
 	assert(reply->out != NULL && reply->status >= 200);
 	note(reply, reply->body.err);
-	if (reply->err == ERR_OK && !reply->streaming)
+	if (reply->err == ERR_OK && !reply->begun)
 		pack_gathered(reply);
 	if (reply->err != ERR_OK)
 		return reply->err;
-	if (reply->packing) {
+	if (reply->packing)
 		end_packed(reply);
-		return reply->err;
+	else if (!reply->begun)
+		put_whole(reply);
+	else {
+		reply->out->last = true;
+		if (!reply->head_only)
+			note(reply, put_body(reply));
 	}
-	reply->out->last = true;
-	if (!reply->streaming) {
-		if (!reply->has_length && reply->status != 304 &&
-		    reply->status != 204)
-			header_int(reply, "Content-Length",
-			    (int64_t)reply->body.total);
-		note(reply, put_head(reply));
-		reply->streaming = true;
-	} else if (!reply->head_only)
-		note(reply, put_body(reply));
 	return reply->err;
 }
 

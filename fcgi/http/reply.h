@@ -2,7 +2,8 @@
  * reply: an answer in the making: status, header lines, body.
  *
  * Short answers are put whole, with their Content-Length. Long ones are put
- * as they grow, after reply_stream(). Once bytes are out, a failure can only
+ * as they grow, after reply_stream(). The head goes out with the first bytes of
+ * the body: up to there a failure makes another answer. After that it can only
  * cut the answer: reply_end() then gives it, and the worker breaks the
  * connection so that the client sees the cut.
  *
@@ -28,8 +29,10 @@ struct reply {
 	struct iovbuf body;
 	int status;
 	bool head_only; /* HEAD: all of it but the body */
-	bool streaming; /* the head is out */
+	bool streaming; /* the body goes out as it grows */
+	bool begun; /* the head is out */
 	bool has_length; /* a Content-Length stands in the head */
+	int64_t length; /* of a stream's whole body; -1: not known */
 	bool by_accept; /* Accept has decided its form: Vary says so */
 	bool by_language; /* and Accept-Language a text in it */
 	bool coded; /* a Content-Encoding stands in the head */
@@ -56,7 +59,7 @@ void reply_fini(struct reply *reply);
 void reply_begin(
     struct reply *reply, struct sink *out, const struct request *request);
 
-/* Forgets all that was made; false when bytes are out already. */
+/* Forgets all that was made; false when the head is out already. */
 bool reply_restart(struct reply *reply);
 
 /*
@@ -73,7 +76,8 @@ void reply_is_coded(struct reply *reply, enum coding coding);
 
 /*
  * From here on the body goes out as it grows. `length` is the whole body's,
- * or -1 when it is not known; that of a body that is packed here never is.
+ * or -1 when it is not known; that of a body that is packed here never is. What
+ * is ended before it is worth a call is put whole.
  */
 void reply_stream(struct reply *reply, int64_t length);
 

@@ -54,7 +54,7 @@ ensure_hand_over_to(struct call *call, const char *location)
 {
 	const struct subject *subject = &call->subject;
 
-	assert(!call->handed_over && !call->reply->streaming);
+	assert(!call->handed_over && !call->reply->begun);
 	reply_restart(call->reply);
 	reply_header(call->reply, "X-Accel-Redirect", "%s", location);
 	/* nginx counts the request for this caller: a key or a person. */

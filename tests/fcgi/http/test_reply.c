@@ -76,26 +76,53 @@ START_TEST(stream_goes_out_as_it_grows)
 	static char large[1 << 20];
 
 	memset(large, 'x', sizeof(large));
-	reply_stream(&reply, 1 << 20);
-	ck_assert_uint_gt(out.len, 0);
+	reply_stream(&reply, 2 << 20);
+	iovbuf_text(&reply.body, "xxx");
 	reply_flush_some(&reply);
-	ck_assert_uint_lt(out.len, 100);
-	iovbuf_refer(&reply.body, large, sizeof(large));
+	ck_assert_uint_eq(out.len, 0);
+	iovbuf_refer(&reply.body, large, sizeof(large) - 3);
 	reply_flush_some(&reply);
 	ck_assert_uint_gt(out.len, sizeof(large));
+	iovbuf_refer(&reply.body, large, sizeof(large));
 	ck_assert_int_eq(reply_end(&reply), ERR_OK);
+	ck_assert_uint_gt(out.len, 2 * sizeof(large));
 	ck_assert(span_starts(buf_span(&out),
-	    SPAN("Status: 200 OK\r\nContent-Length: 1048576\r\nVary: "
+	    SPAN("Status: 200 OK\r\nContent-Length: 2097152\r\nVary: "
 		 "Accept-Encoding\r\n\r\nxxx")));
 }
 END_TEST
 
 START_TEST(stream_of_unknown_length_has_none)
 {
+	static char large[1 << 20];
+
+	reply_stream(&reply, -1);
+	iovbuf_refer(&reply.body, large, sizeof(large));
+	reply_flush_some(&reply);
+	ck_assert(span_starts(buf_span(&out),
+	    SPAN("Status: 200 OK\r\nVary: Accept-Encoding\r\n\r\n")));
+	ck_assert_int_eq(reply_end(&reply), ERR_OK);
+}
+END_TEST
+
+START_TEST(stream_that_ends_early_is_put_whole)
+{
 	reply_stream(&reply, -1);
 	iovbuf_text(&reply.body, "abc");
+	reply_flush_some(&reply);
 	ck_assert_int_eq(reply_end(&reply), ERR_OK);
-	answer_is("Status: 200 OK\r\nVary: Accept-Encoding\r\n\r\nabc");
+	answer_is("Status: 200 OK\r\nContent-Length: 3\r\n"
+		  "Vary: Accept-Encoding\r\n\r\nabc");
+}
+END_TEST
+
+START_TEST(head_of_a_stream_of_unknown_length_has_none)
+{
+	request.method = METHOD_HEAD;
+	reply_begin(&reply, &sink, &request);
+	reply_stream(&reply, -1);
+	ck_assert_int_eq(reply_end(&reply), ERR_OK);
+	answer_is("Status: 200 OK\r\nVary: Accept-Encoding\r\n\r\n");
 }
 END_TEST
 
@@ -148,9 +175,30 @@ START_TEST(error_drops_what_was_made)
 }
 END_TEST
 
+START_TEST(error_before_the_first_bytes_of_a_stream_is_told)
+{
+	reply_header(&reply, "ETag", "x");
+	reply_stream(&reply, 1000);
+	iovbuf_text(&reply.body, "{\"data\":");
+	reply_flush_some(&reply);
+	reply_fail(&reply, 503, CODE_NOT_READY, "later");
+	ck_assert_int_eq(reply_end(&reply), ERR_OK);
+	answer_is(
+	    "Status: 503 Service Unavailable\r\n"
+	    "Content-Type: application/json\r\nCache-Control: no-store\r\n"
+	    "Content-Language: en\r\nVary: Accept-Language\r\n"
+	    "Content-Length: 48\r\n\r\n"
+	    "{\"error\":{\"code\":\"not_ready\",\"message\":\"later\"}}");
+}
+END_TEST
+
 START_TEST(error_behind_the_head_cuts_the_answer)
 {
+	static char large[1 << 20];
+
 	reply_stream(&reply, -1);
+	iovbuf_refer(&reply.body, large, sizeof(large));
+	reply_flush_some(&reply);
 	reply_fail(&reply, 500, CODE_INTERNAL, "too late");
 	ck_assert_int_ne(reply_end(&reply), ERR_OK);
 	ck_assert(!reply_restart(&reply));
@@ -209,10 +257,13 @@ test_suite(void)
 	tcase_add_loop_test(tc, bodiless_status_has_no_length, 0, 2);
 	tcase_add_test(tc, stream_goes_out_as_it_grows);
 	tcase_add_test(tc, stream_of_unknown_length_has_none);
+	tcase_add_test(tc, stream_that_ends_early_is_put_whole);
 	tcase_add_test(tc, head_of_a_stream_puts_no_body);
+	tcase_add_test(tc, head_of_a_stream_of_unknown_length_has_none);
 	tcase_add_test(tc, every_head_names_the_request);
 	tcase_add_test(tc, identifier_that_could_end_a_line_is_left_out);
 	tcase_add_test(tc, error_drops_what_was_made);
+	tcase_add_test(tc, error_before_the_first_bytes_of_a_stream_is_told);
 	tcase_add_test(tc, error_behind_the_head_cuts_the_answer);
 	tcase_add_test(tc, failed_sink_is_told_at_the_end);
 	tcase_add_test(tc, next_answer_begins_anew);
