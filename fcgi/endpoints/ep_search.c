@@ -426,7 +426,7 @@ across_nodes(struct search *search)
 	err = gather(search);
 	gather_end(search->gather);
 	return err == ERR_BUSY && !call->reply->begun ? gather_refuse(call)
-							  : err;
+						      : err;
 }
 
 enum err
