@@ -251,7 +251,9 @@ def status_tells_what_is_not_well():
                    lambda: status(two)[1])
         code, text = status(two)
         assert code == 0 and "leads" in text, text
-        assert status(one, "--nodes", "3")[0] == 1
+        code, text = status(one, "--nodes", "3")
+        assert (code, text.splitlines()[-1]) == \
+            (1, "fault nodes that are alive: 2 of 3"), text
         etcd.kill(0)
         wait_until(lambda: "out of reach" in status(one)[1], "it is told")
         assert status(one)[0] == 1
@@ -260,7 +262,10 @@ def status_tells_what_is_not_well():
         two.stop()
         wait_until(lambda: status(one, "--nodes", "2")[0] == 1, "one is gone")
         assert status(one)[0] == 0
-        assert status(two)[0] == 1
+        code, text = status(two, "--nodes", "2", "--json")
+        assert (code, json.loads(text)["faults"]) == (1, [
+            "node node1, of this directory, is not alive",
+            "nodes that are alive: 1 of 2"]), text
         etcd.kill(0)
         etcd.kill(1)
         etcd.kill(2)

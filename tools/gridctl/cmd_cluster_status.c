@@ -1,4 +1,5 @@
 /* gridctl cluster status: whether the nodes and their log are well. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,8 +48,22 @@ struct status {
 	uint64_t head;
 	unsigned alive;
 	bool own_alive;
-	bool fails;
+	struct buf faults; /* what is not well, a line each */
 };
+
+/* The exit code is 1, and the last lines say why. */
+__attribute__((format(printf, 2, 3))) static void
+unwell(struct status *status, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	buf_addf(
+	    &status->faults, "%s%s", status->faults.len > 0 ? "\n" : "", text);
+}
 
 static void
 add_server(struct status *status, const struct engine_server *server)
@@ -74,7 +89,8 @@ each_server(void *context, const struct engine_server *server)
 	struct status *status = context;
 
 	add_server(status, server);
-	status->fails |= !server->there;
+	if (!server->there)
+		unwell(status, "etcd %s is out of reach", server->address);
 	return buf_end(&status->text);
 }
 
@@ -94,7 +110,9 @@ each_node(void *context, const struct engine_node *node)
 	}
 	status->alive++;
 	status->own_alive |= strcmp(node->name, status->own.name) == 0;
-	status->fails |= behind > (uint64_t)status->options.behind;
+	if (behind > (uint64_t)status->options.behind)
+		unwell(status, "node %s is %s entries behind", node->name,
+		    cmd_count(behind));
 	if (status->options.json) {
 		jsonw_object_begin(&status->json);
 		members_string(&status->json, "name", node->name);
@@ -156,7 +174,10 @@ look_at_log(struct status *status)
 	status->ended =
 	    status->head_known && heads[STORE_STATE] >= ENGINE_ENDED;
 	status->head = status->ended ? 0 : heads[STORE_STATE];
-	status->fails |= !status->head_known || status->ended;
+	if (!status->head_known)
+		unwell(status, "the log is out of reach");
+	else if (status->ended)
+		unwell(status, "the log has ended for this directory");
 	if (status->options.json) {
 		jsonw_key(&status->json, "state");
 		if (status->head_known && !status->ended)
@@ -257,7 +278,8 @@ look_at_bucket(struct status *status, struct store *store)
 		fault_set(&fault, "bucket", "%s", err_text(err));
 	if (look.url[0] != '\0')
 		add_bucket(status, &look, &fault);
-	status->fails |= err != ERR_OK;
+	if (err != ERR_OK)
+		unwell(status, "the bucket: %s", fault.message);
 	return buf_end(&status->text);
 }
 
@@ -270,13 +292,29 @@ look_at_nodes(struct status *status)
 	if (status->head_known)
 		err = status->engine->nodes(status->engine, each_node, status);
 	end_part(status);
-	status->fails |= err != ERR_OK || !status->own_alive ||
-	    status->alive < status->options.nodes;
-	if (!status->options.json && err == ERR_OK && !status->own_alive)
-		buf_addf(&status->text,
-		    "node  %-20s not alive: it is this directory's\n",
+	if (err != ERR_OK)
+		unwell(status, "which nodes are alive is not known");
+	else if (!status->own_alive)
+		unwell(status, "node %s, of this directory, is not alive",
 		    status->own.name);
+	if (err == ERR_OK && status->alive < status->options.nodes)
+		unwell(status, "nodes that are alive: %u of %lld",
+		    status->alive, (long long)status->options.nodes);
 	return err == ERR_AWAY ? ERR_OK : err;
+}
+
+static void
+add_faults(struct status *status)
+{
+	struct span line, rest = buf_span(&status->faults);
+
+	begin_part(status, "faults");
+	while (span_cut(&line, &rest, '\n'))
+		if (status->options.json)
+			jsonw_string(&status->json, line);
+		else
+			buf_addf(&status->text, "fault %.*s\n", SPAN_ARG(line));
+	end_part(status);
 }
 
 static int
@@ -298,8 +336,9 @@ look(struct status *status, struct store *store)
 		err = look_at_bucket(status, store);
 	if (err == ERR_OK)
 		err = look_at_nodes(status);
+	add_faults(status);
 	if (status->options.json) {
-		members_bool(&status->json, "well", !status->fails);
+		members_bool(&status->json, "well", status->faults.len == 0);
 		jsonw_object_end(&status->json);
 		buf_add_char(&status->text, '\n');
 	}
@@ -319,6 +358,7 @@ cmd_cluster_status(int argc, char **argv)
 	result = cmd_options(&status.options, &spec, argc, argv, &args);
 	if (result != CMD_GO)
 		return result;
+	buf_init(&status.faults, (size_t)1 << 20);
 	fault_clear(&fault);
 	err = cluster_node(&status.own, cmd_data_dir(), &fault);
 	if (err == ERR_OK)
@@ -333,5 +373,8 @@ cmd_cluster_status(int argc, char **argv)
 	} else
 		result = cmd_fail("cluster status", err, &fault);
 	store_close(store);
-	return result == CMD_DONE && status.fails ? CMD_FAILED : result;
+	if (result == CMD_DONE && status.faults.len > 0)
+		result = CMD_FAILED;
+	buf_fini(&status.faults);
+	return result;
 }
