@@ -24,6 +24,8 @@ main(void)
 
 	log_open("test", LOG_ERROR_);
 	runner = srunner_create(test_suite());
+	if (&run_forks != NULL && run_forks)
+		srunner_set_fork_status(runner, CK_FORK);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);

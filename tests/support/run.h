@@ -5,6 +5,7 @@
 #pragma once
 
 #include <check.h>
+#include <stdbool.h>
 
 /*
  * ck_assert() for loops of millions: it tells check nothing unless it fails,
@@ -18,3 +19,9 @@
 
 /* Defined by the test file. */
 Suite *test_suite(void);
+
+/*
+ * true: a process for each test, whatever CK_FORK says. Defined by a test file
+ * whose tests leave behind what the next one may not meet.
+ */
+extern const bool run_forks __attribute__((weak));

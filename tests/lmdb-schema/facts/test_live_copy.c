@@ -336,6 +336,8 @@ START_TEST(a_copy_of_a_later_version_is_refused)
 }
 END_TEST
 
+const bool run_forks = true;
+
 Suite *
 test_suite(void)
 {

@@ -173,6 +173,8 @@ START_TEST(broken_lists_are_damage)
 }
 END_TEST
 
+const bool run_forks = true;
+
 Suite *
 test_suite(void)
 {

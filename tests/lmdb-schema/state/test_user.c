@@ -428,6 +428,8 @@ START_TEST(an_administrator_from_outside_leaves_one_here)
 }
 END_TEST
 
+const bool run_forks = true;
+
 Suite *
 test_suite(void)
 {

@@ -394,6 +394,8 @@ START_TEST(what_is_no_address_is_refused)
 }
 END_TEST
 
+const bool run_forks = true;
+
 Suite *
 test_suite(void)
 {

@@ -415,6 +415,8 @@ START_TEST(one_that_is_here_is_put_in_its_place)
 }
 END_TEST
 
+const bool run_forks = true;
+
 Suite *
 test_suite(void)
 {
