@@ -230,7 +230,7 @@ def spoil(chance, path):
 
 
 def damage(dumps, rounds):
-    """Right or cut, and right again at the next demand."""
+    """Right, cut or 500, and right again at the next demand."""
     problems, cuts = [], 0
     plain = dumps.ask(None).body
     while rounds > 0 or (cuts == 0 and rounds > -60):
@@ -245,13 +245,16 @@ def damage(dumps, rounds):
         dumps.server.restart()
         try:
             got = dumps.ask("gzip")
-            if (unpacked(got.body) if "content-encoding" in got.headers
+            if got.status == 500:
+                cuts += 1
+            elif (unpacked(got.body) if "content-encoding" in got.headers
                     else got.body) != plain:
                 problems.append("a wrong answer: " + what)
         except Cut:
             cuts += 1
         try:
-            dumps.ask("gzip")
+            if dumps.ask("gzip").status != 200:
+                problems.append("refused again: " + what)
         except Cut:
             problems.append("cut again: " + what)
         if not dumps.wait_packed():
