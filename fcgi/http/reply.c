@@ -97,7 +97,6 @@ reply_restart(struct reply *reply)
 	reply->status = 200;
 	reply->streaming = false;
 	reply->length = -1;
-	reply->has_length = false;
 	reply->by_accept = false;
 	reply->by_language = false;
 	reply->coded = false;
@@ -241,18 +240,20 @@ finish_head(struct reply *reply)
 	return ERR_OK;
 }
 
+/* Once; with the body that was gathered, or alone. */
 static enum err
-put_head(struct reply *reply)
+put_head(struct reply *reply, bool alone)
 {
 	struct iovbuf *body = &reply->body;
 	struct iovec head;
 	enum err err = body->err == ERR_OK ? finish_head(reply) : body->err;
 
+	reply->begun = true;
 	if (err != ERR_OK)
 		return err;
 	head = (struct iovec){reply->head.data, reply->head.len};
 	reply->sent += reply->head.len;
-	if (reply->head_only || body->count < 2)
+	if (alone || reply->head_only || body->count < 2)
 		return reply->out->put(reply->out, &head, 1);
 	body->iov[0] = head;
 	reply->sent += body->total;
@@ -296,7 +297,7 @@ coding_of(const struct reply *reply)
 	struct span list = reply->request->accept_encoding;
 
 	return list.len > 0 && reply->status == 200 && !reply->coded &&
-		!reply->dense && !reply->has_length
+		!reply->dense
 	    ? coding_best(list)
 	    : CODING_PLAIN;
 }
@@ -314,20 +315,9 @@ pack_body(struct reply *reply)
 static void
 begin_packed(struct reply *reply, enum coding coding)
 {
-	struct iovec head;
-	enum err err = reply->body.err;
-
 	reply_is_coded(reply, coding);
 	reply->packing = true;
-	if (err == ERR_OK)
-		err = finish_head(reply);
-	head = (struct iovec){reply->head.data, reply->head.len};
-	if (err == ERR_OK) {
-		reply->sent += head.iov_len;
-		err = reply->out->put(reply->out, &head, 1);
-	}
-	note(reply, err);
-	reply->begun = true;
+	note(reply, put_head(reply, true));
 	pack_body(reply);
 }
 
@@ -352,10 +342,9 @@ begin(struct reply *reply)
 		begin_packed(reply, coding);
 		return;
 	}
-	if (length >= 0 && !reply->has_length)
+	if (length >= 0)
 		header_int(reply, "Content-Length", length);
-	note(reply, put_head(reply));
-	reply->begun = true;
+	note(reply, put_head(reply, false));
 	iovbuf_clear(&reply->body);
 }
 
@@ -445,11 +434,9 @@ put_whole(struct reply *reply)
 	    : (int64_t)reply->body.total;
 
 	reply->out->last = true;
-	if (length >= 0 && !reply->has_length && reply->status != 304 &&
-	    reply->status != 204)
+	if (length >= 0 && reply->status != 304 && reply->status != 204)
 		header_int(reply, "Content-Length", length);
-	note(reply, put_head(reply));
-	reply->begun = true;
+	note(reply, put_head(reply, false));
 }
 
 enum err

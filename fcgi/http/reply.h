@@ -31,7 +31,6 @@ struct reply {
 	bool head_only; /* HEAD: all of it but the body */
 	bool streaming; /* the body goes out as it grows */
 	bool begun; /* the head is out */
-	bool has_length; /* a Content-Length stands in the head */
 	int64_t length; /* of a stream's whole body; -1: not known */
 	bool by_accept; /* Accept has decided its form: Vary says so */
 	bool by_language; /* and Accept-Language a text in it */
