@@ -343,6 +343,7 @@ look(struct status *status, struct store *store)
 		buf_add_char(&status->text, '\n');
 	}
 	buf_fail(&status->text, err);
+	buf_fail(&status->text, buf_end(&status->faults));
 	return cmd_print(&status->text, "cluster status");
 }
 
