@@ -34,5 +34,5 @@ hand_abort(struct live_change *change)
 	struct kv_txn *txn = change->txn;
 
 	ck_assert_int_eq(change_end(change, ERR_DENIED), ERR_DENIED);
-	kv_abort(txn);
+	mirror_abort(txn);
 }

@@ -153,3 +153,10 @@ mirror_commit(enum store_env env, struct kv_txn *txn)
 	buf_fini(&ops);
 	return err;
 }
+
+void
+mirror_abort(struct kv_txn *txn)
+{
+	kv_abort(txn);
+	buf_fini(&ops);
+}

@@ -16,3 +16,4 @@ void mirror_drop(void);
 /* As store_write() does, for a writer that the test began and commits. */
 void mirror_keep(struct kv_txn *txn);
 enum err mirror_commit(enum store_env env, struct kv_txn *txn);
+void mirror_abort(struct kv_txn *txn);

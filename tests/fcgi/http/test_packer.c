@@ -195,7 +195,7 @@ START_TEST(stream_is_one_member)
 	}
 	ck_assert_int_eq(reply_end(&reply), ERR_OK);
 	check_body(len);
-	/* What never was worth a call is put whole. */
+	/* A stream that never was worth a call is put whole. */
 	ck_assert_int_eq(head_has("Content-Length"), len < PACKER_BLOCK);
 	ck_assert(sink.last);
 }

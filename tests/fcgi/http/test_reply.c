@@ -20,6 +20,9 @@ make(void)
 	reply_begin(&reply, &sink, &request);
 }
 
+/* More than a stream gathers before it begins. */
+static char large[1 << 20];
+
 static void
 drop(void)
 {
@@ -73,8 +76,6 @@ END_TEST
 
 START_TEST(stream_goes_out_as_it_grows)
 {
-	static char large[1 << 20];
-
 	memset(large, 'x', sizeof(large));
 	reply_stream(&reply, 2 << 20);
 	iovbuf_text(&reply.body, "xxx");
@@ -94,8 +95,6 @@ END_TEST
 
 START_TEST(stream_of_unknown_length_has_none)
 {
-	static char large[1 << 20];
-
 	reply_stream(&reply, -1);
 	iovbuf_refer(&reply.body, large, sizeof(large));
 	reply_flush_some(&reply);
@@ -194,8 +193,6 @@ END_TEST
 
 START_TEST(error_behind_the_head_cuts_the_answer)
 {
-	static char large[1 << 20];
-
 	reply_stream(&reply, -1);
 	iovbuf_refer(&reply.body, large, sizeof(large));
 	reply_flush_some(&reply);

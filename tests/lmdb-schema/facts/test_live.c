@@ -447,8 +447,6 @@ START_TEST(damaged_products_are_replaced_or_forgotten)
 }
 END_TEST
 
-const bool run_forks = true;
-
 Suite *
 test_suite(void)
 {

@@ -240,6 +240,7 @@ START_TEST(what_was_imported_apart_counts_as_changed)
 	ck_assert(counts_as_unchanged(third));
 	ck_assert(counts_as_unchanged(second));
 	ck_assert_int_eq(counts_as_unchanged(apart), own);
+	source_close(rows);
 }
 END_TEST
 
@@ -335,8 +336,6 @@ START_TEST(a_copy_of_a_later_version_is_refused)
 	ck_assert_uint_eq(facts_of(other), before);
 }
 END_TEST
-
-const bool run_forks = true;
 
 Suite *
 test_suite(void)

@@ -46,6 +46,7 @@ drop(void)
 	grams_made_fini(&made);
 	buf_fini(&text);
 	free(at);
+	at = NULL;
 }
 
 static uint32_t
@@ -172,8 +173,6 @@ START_TEST(broken_lists_are_damage)
 	ck_assert(!grams_sound(&grams));
 }
 END_TEST
-
-const bool run_forks = true;
 
 Suite *
 test_suite(void)

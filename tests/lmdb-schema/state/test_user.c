@@ -270,31 +270,41 @@ END_TEST
 
 /* --- changes by administrators --------------------------------------------- */
 
-/* Makes a change in a session of `user`, opened by the first call. */
+static struct {
+	uint8_t id[DIGEST_SHA256_LEN];
+	char user[16];
+} sessions[8];
+static unsigned session_count;
+
+static void
+forget_sessions(void)
+{
+	session_count = 0;
+}
+
+/* Makes a change in a session of `user`, opened by the first call of a test. */
 static enum err
 change_by(const char *user, enum user_act act, const char *name, enum role role)
 {
-	static uint8_t ids[8][DIGEST_SHA256_LEN];
-	static char users[8][16];
-	static unsigned count;
 	unsigned at = 0;
 	char token[SESSION_TOKEN_LEN + 1];
 
-	while (at < count && strcmp(users[at], user) != 0)
+	while (at < session_count && strcmp(sessions[at].user, user) != 0)
 		at++;
-	if (at == count) {
-		ck_assert_uint_lt(count, 8);
-		ck_assert(span_copy(users[at], 16, span_of(user)));
+	if (at == session_count) {
+		ck_assert_uint_lt(at, sizeof(sessions) / sizeof(sessions[0]));
+		ck_assert(span_copy(sessions[at].user,
+		    sizeof(sessions[at].user), span_of(user)));
 		ck_assert_int_eq(
 		    session_login(states, span_of(user), SPAN("long enough"),
 			HOUR_MS, HOUR_MS, token),
 		    ERR_OK);
-		digest_sha256(ids[count++], span_of(token));
+		digest_sha256(sessions[session_count++].id, span_of(token));
 	}
 	return user_change_by(states,
 	    &(struct user_change){
 		act, span_of(name), SPAN("long enough too"), {.role = role}},
-	    span_make(ids[at], DIGEST_SHA256_LEN));
+	    span_make(sessions[at].id, DIGEST_SHA256_LEN));
 }
 
 START_TEST(an_administrator_manages_users)
@@ -428,8 +438,6 @@ START_TEST(an_administrator_from_outside_leaves_one_here)
 }
 END_TEST
 
-const bool run_forks = true;
-
 Suite *
 test_suite(void)
 {
@@ -438,6 +446,7 @@ test_suite(void)
 
 	tcase_add_checked_fixture(tc, states_make, states_remove);
 	tcase_add_checked_fixture(tc, quiet_begin, quiet_end);
+	tcase_add_checked_fixture(tc, forget_sessions, NULL);
 	tcase_set_timeout(tc, 300);
 	tcase_add_test(tc, a_user_is_who_knows_the_password);
 	tcase_add_loop_test(tc,

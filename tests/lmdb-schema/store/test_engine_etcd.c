@@ -394,6 +394,7 @@ START_TEST(what_is_no_address_is_refused)
 }
 END_TEST
 
+/* The threads of the stub live as long as the process. */
 const bool run_forks = true;
 
 Suite *

@@ -415,6 +415,7 @@ START_TEST(one_that_is_here_is_put_in_its_place)
 }
 END_TEST
 
+/* The threads of the stub live as long as the process. */
 const bool run_forks = true;
 
 Suite *
