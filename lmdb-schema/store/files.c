@@ -385,13 +385,14 @@ holder_at(const struct files_from *from, unsigned i)
 
 /*
  * ERR_DAMAGED when bytes of another file came: the part is thrown away. The
- * beginning may be another holder's, so this one may be asked once more.
+ * beginning may be another holder's, so this one may be asked once more. `why` is
+ * the reason of what fails.
  */
 static enum err
-try_holder(struct part *part, const struct files_from *from, unsigned i)
+try_holder(struct part *part, const struct files_from *from, unsigned i,
+    char why[ASK_ERROR_MAX])
 {
 	const char *holder = holder_at(from, i);
-	char why[ASK_ERROR_MAX];
 	uint64_t before = part->have;
 	enum err err = i < from->count ? pull_from(part, from, holder, why)
 				       : pull_pieces(part, from->bucket, why);
@@ -400,11 +401,12 @@ try_holder(struct part *part, const struct files_from *from, unsigned i)
 		err = verify(part);
 	if (err == ERR_OK)
 		return ERR_OK;
+	if (why[0] == '\0')
+		snprintf(why, ASK_ERROR_MAX, "%s", err_text(err));
 	log_error("a file does not come: holder=%s file=%s bytes=%llu of=%llu "
 		  "error=%s",
 	    holder, part->id->name, (unsigned long long)part->have,
-	    (unsigned long long)part->id->bytes,
-	    why[0] != '\0' ? why : err_text(err));
+	    (unsigned long long)part->id->bytes, why);
 	if (err != ERR_DAMAGED && err != ERR_TOO_LARGE)
 		return err;
 	err = begin_anew(part);
@@ -444,6 +446,7 @@ ask_in_turn(struct part *part, struct files_from *from, struct fault *fault)
 	unsigned order[FILES_HOLDERS_MAX + 1];
 	const unsigned count = order_holders(order, from);
 	bool left[FILES_HOLDERS_MAX + 1] = {false};
+	char why[ASK_ERROR_MAX];
 	enum err err = ERR_AWAY;
 	bool more = true;
 
@@ -455,7 +458,7 @@ ask_in_turn(struct part *part, struct files_from *from, struct fault *fault)
 
 			if (left[i])
 				continue;
-			err = try_holder(part, from, i);
+			err = try_holder(part, from, i, why);
 			from->away[away_index(from, i)] =
 			    err == ERR_AWAY || err == ERR_TIMED_OUT;
 			if (err == ERR_OK || is_own(err))
@@ -465,7 +468,7 @@ ask_in_turn(struct part *part, struct files_from *from, struct fault *fault)
 			fault_clear(fault);
 			fault_set(fault, holder_at(from, i),
 			    "has not given the file %s: %s", part->id->name,
-			    err_text(err));
+			    err == ERR_AWAY ? why : err_text(err));
 		}
 	}
 	return ERR_AWAY;

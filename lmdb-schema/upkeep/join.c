@@ -438,11 +438,15 @@ get_newest(struct parcel *parcel, struct state_of *of)
 			return ERR_OK;
 		parcel_fini(parcel);
 		log_error("a checkpoint does not come: number=%llu error=%s",
-		    (unsigned long long)one->number, err_text(err));
-		if (i > 1 &&
-		    (err == ERR_AWAY || err == ERR_DAMAGED ||
-			err == ERR_BAD_INPUT))
-			err = ERR_OK;
+		    (unsigned long long)one->number,
+		    fault_is_set(of->fault) ? of->fault->message
+					    : err_text(err));
+		if (i == 1 ||
+		    (err != ERR_AWAY && err != ERR_DAMAGED &&
+			err != ERR_BAD_INPUT))
+			return err;
+		fault_clear(of->fault); /* the one before may come */
+		err = ERR_OK;
 	}
 	return err;
 }

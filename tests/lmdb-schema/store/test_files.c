@@ -177,6 +177,16 @@ START_TEST(a_holder_that_nobody_listens_at_is_passed_over)
 }
 END_TEST
 
+/* The words of a log that is out of reach are of another trouble. */
+START_TEST(where_nobody_listens_the_reason_is_told)
+{
+	from.holders[from.count++] = "http://127.0.0.1:1";
+	ck_assert_int_eq(fetch(), ERR_AWAY);
+	ck_assert_ptr_nonnull(strstr(fault.message, "connect"));
+	ck_assert_ptr_null(strstr(fault.message, "stored"));
+}
+END_TEST
+
 /* For the next file: a dead host takes seconds to say nothing. */
 START_TEST(who_gave_no_answer_is_asked_last_from_then_on)
 {
@@ -436,6 +446,7 @@ test_suite(void)
 	tcase_add_test(tc, who_lies_is_told_and_not_asked_again);
 	tcase_add_test(tc, who_has_not_the_token_gets_nothing);
 	tcase_add_test(tc, a_holder_that_nobody_listens_at_is_passed_over);
+	tcase_add_test(tc, where_nobody_listens_the_reason_is_told);
 	tcase_add_test(tc, who_gave_no_answer_is_asked_last_from_then_on);
 	tcase_add_test(tc, without_a_holder_it_is_said);
 	tcase_add_loop_test(tc, a_part_that_is_none_is_made_anew, 0, 4);
