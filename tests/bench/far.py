@@ -21,6 +21,7 @@ Prints tables in Markdown as it goes. docs/benchmarks.md has runs of it.
     BENCH_MEMORY      megabytes of the cgroup (4096)
     BENCH_DIR         the folder for the data: a disk, not a tmpfs
     BENCH_QUICK       100,000 proposals a month; 20,000 articles
+    BENCH_KEEP        leaves the data there
 """
 import datetime
 import json
@@ -199,13 +200,18 @@ class Year:
         return self.deposits.do("close", PARTS)
 
 
-def history(data, *named):
-    """An article's history: millions of instructions, ms of the processor."""
-    commands = [[GRIDCTL, "--data", str(data), "proposals", "log", "--codein",
-                 str(10000 + AT_ONCE * i // 11), *named] for i in range(11)]
+def cost(*commands):
+    """Millions of instructions, ms of the processor with a process's start."""
     took = [Used(command) for command in commands]
     return [millions(instructions(commands[0])),
             f"{1000 * statistics.median(t.busy for t in took):.1f}"]
+
+
+def history(data, *named):
+    """What an article's history costs."""
+    return cost(*([GRIDCTL, "--data", str(data), "proposals", "log",
+                   "--codein", str(10000 + AT_ONCE * i // 11), *named]
+                  for i in range(11)))
 
 
 def pages_of(data):
@@ -241,9 +247,9 @@ def proposals(folder):
     subprocess.run([*grid, "init"], check=True, stdout=subprocess.DEVNULL)
     each = max(1, total // months // (TENDER * AT_ONCE))
     year = Year(data, months)
-    print(f"'gridctl --version': "
-          f"{millions(instructions([GRIDCTL, '--version']))} million "
-          "instructions.\n")
+    start = cost(*[[GRIDCTL, "--version"]] * 11)
+    print(f"'gridctl --version': {start[0]} million instructions, {start[1]} "
+          "ms.\n")
     row("proposals so far", "next deposit of 10,000: million instructions",
         "KB written", "ms of a processor at best",
         "of 1: million instructions", "KB written", "ms at best",
@@ -390,8 +396,8 @@ def main():
     try:
         parts[sys.argv[1]](folder)
     finally:
-        shutil.rmtree(folder)
-
+        if not os.environ.get("BENCH_KEEP"):
+            shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

@@ -56,6 +56,16 @@ else
   not_ok "api.md has other members of pagination: $in_page"
 fi
 
+# A variable of make with the name of a benchmark's setting hides the setting.
+for name in $(grep -ohE '\bBENCH_[A-Z_]+' docs/benchmarks.md docs/operations.md \
+  tests/bench/*.py tests/bench/*.sh tests/bench/*.mjs | sort -u); do
+  if grep -qE "^$name *[:+?]?=" tests/bench/*.inc; then
+    not_ok "$name is a setting of a benchmark, and a variable of make"
+  else
+    ok
+  fi
+done
+
 # A bare Debian has no jq: a page whose examples need it says how to get it.
 for page in $(grep -lE '[|(] *jq ' docs/*.md README.md); do
   if grep -q 'apt install jq' "$page"; then
