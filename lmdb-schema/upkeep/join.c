@@ -296,8 +296,9 @@ begin_again(struct again *again, uint64_t number)
 
 	if (again->place.number != number || number == 0) {
 		fault_set(again->fault, store_dir(again->store),
-		    "is at entry %llu: begin with the node that is furthest, "
-		    "and name its number",
+		    "is at entry %llu: where no other node is further, "
+		    "'gridctl cluster init --from %llu' begins here",
+		    (unsigned long long)again->place.number,
 		    (unsigned long long)again->place.number);
 		return ERR_BAD_INPUT;
 	}
@@ -367,7 +368,9 @@ open_cluster(struct state_of *of)
 	if (err == ERR_OK && of->epoch.len == 0 && heads[STORE_STATE] == 0) {
 		fault_set(of->fault, of->engine->title,
 		    "has no cluster of this name: 'gridctl cluster init' on "
-		    "the first node begins one");
+		    "the first node begins one; after the loss of its data "
+		    "'gridctl cluster init --from' on the node that is "
+		    "furthest");
 		return ERR_NOT_FOUND;
 	}
 	epoch = engine_epoch_number(buf_span(&of->epoch));
