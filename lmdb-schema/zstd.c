@@ -1,5 +1,6 @@
 #include "lmdb-schema/zstd.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -118,15 +119,61 @@ zstd_pack(struct zstd *zstd, struct buf *out, struct span text)
 		buf_grown(out, len);
 }
 
+/* --- unpacking ------------------------------------------------------------- */
+
+static pthread_key_t unpacker_key; /* holds each thread's ZSTD_DCtx */
+static bool has_key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void
+free_unpacker(void *unpacker)
+{
+	ZSTD_freeDCtx(unpacker);
+}
+
+static void
+make_key(void)
+{
+	has_key = pthread_key_create(&unpacker_key, free_unpacker) == 0;
+}
+
+/*
+ * The thread's context, made on first use. libzstd asks the processor for its
+ * features when it makes one (CPUID), which a virtual machine answers by its host:
+ * that takes longer than to unpack a block of the trail.
+ */
+static ZSTD_DCtx *
+own_unpacker(void)
+{
+	ZSTD_DCtx *unpacker;
+
+	pthread_once(&once, make_key);
+	if (!has_key)
+		return NULL;
+	unpacker = pthread_getspecific(unpacker_key);
+	if (unpacker != NULL)
+		return unpacker;
+	unpacker = ZSTD_createDCtx();
+	if (unpacker != NULL &&
+	    pthread_setspecific(unpacker_key, unpacker) != 0) {
+		ZSTD_freeDCtx(unpacker);
+		unpacker = NULL;
+	}
+	return unpacker;
+}
+
 enum err
 zstd_unpack(struct buf *out, struct span packed, size_t len)
 {
+	ZSTD_DCtx *unpacker = own_unpacker();
 	char *at = buf_room(out, len);
 	size_t got;
 
+	if (unpacker == NULL)
+		return ERR_NO_MEMORY;
 	if (at == NULL)
 		return buf_end(out);
-	got = ZSTD_decompress(at, len, packed.ptr, packed.len);
+	got = ZSTD_decompressDCtx(unpacker, at, len, packed.ptr, packed.len);
 	if (ZSTD_isError(got) || got != len)
 		return ERR_BAD_INPUT;
 	buf_grown(out, len);
