@@ -31,12 +31,18 @@ stop_host() { # ADDRESS: as by its power button; what hangs is killed
   init[$host]=
 }
 clean() {
-  local host
+  local host group
+  exec 2>/dev/null # bash tells of each job that ends by a signal
   for host in $addresses; do
     [ -z "${nspawn[$host]:-}" ] || kill -9 "${init[$host]:-0}" "${nspawn[$host]}"
-  done 2>/dev/null
+  done
   wait
-  ip netns del "$net" 2>/dev/null
+  for host in $addresses; do
+    for group in $(cgroups "$host"); do
+      find "$group" -depth -type d -exec rmdir {} +
+    done
+  done
+  ip netns del "$net"
   [ -n "${GRID_KEEP:-}" ] || rm -rf --one-file-system "$work"
 }
 trap clean EXIT
@@ -97,13 +103,32 @@ typed() { # ADDRESS FOLDER TEXT: the commands, up to the first that fails
 own() { # ADDRESS TEXT
   sed "s/^host=.*/host=$1/" <<<"$2"
 }
+# The cgroups that systemd uses, of a host: where this process is, and below. One
+# for all would have the services of all: a stopped etcd took the others' along.
+cgroups() { # HOST
+  local names path root
+  while IFS=: read -r _ names path; do
+    case $names in
+      name=systemd) root=/sys/fs/cgroup/systemd ;;
+      "") root=/sys/fs/cgroup/unified
+        [ -d $root ] || root=/sys/fs/cgroup ;;
+      *) continue ;;
+    esac
+    echo "$root${path%/}/grid-${1##*.}-$$"
+  done </proc/$$/cgroup
+}
 begin_host() { # ADDRESS
   local host=$1 process
   # Not by ip netns exec, whose own /sys has no cgroups.
-  nsenter --net="/run/netns/$net" systemd-nspawn -q -b -D "$work/$host" \
-    -M "grid-${host##*.}-$$" --network-bridge=grid0 --resolv-conf=off \
-    --timezone=off --link-journal=no --register=no --keep-unit --console=pipe \
-    >>"$work/$host.console" 2>&1 </dev/null &
+  (
+    for group in $(cgroups "$host"); do
+      mkdir -p "$group" && echo "$BASHPID" >"$group/cgroup.procs" || exit
+    done
+    exec nsenter --net="/run/netns/$net" systemd-nspawn -q -b \
+      -D "$work/$host" -M "grid-${host##*.}-$$" --network-bridge=grid0 \
+      --resolv-conf=off --timezone=off --link-journal=no --register=no \
+      --keep-unit --console=pipe
+  ) >>"$work/$host.console" 2>&1 </dev/null &
   nspawn[$host]=$!
   found() {
     for process in /proc/[0-9]*; do
@@ -411,10 +436,11 @@ is "etcd has its users after the loss" guarded
 doctors "after the loss"
 
 # --- a backup, restored on one host -------------------------------------------------------
-is "a backup" at 192.0.2.12 gridctl backup /var/backups/grid-copy
+backup_block=$(page=operations.md block_with '## Back up' 'gridctl backup')
+is "a backup" typed 192.0.2.12 /root "$backup_block"
 is "is whole" at 192.0.2.12 bash -ec \
   'install -d -o product-grid -g product-grid -m 0750 /srv/restored
-   gridctl --data /srv/restored restore /var/backups/grid-copy
+   gridctl --data /srv/restored restore /backup/grid-*
    gridctl --data /srv/restored check'
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
