@@ -178,10 +178,43 @@ env_flags(const struct kv *kv)
 	    (kv->read_only ? MDB_RDONLY : 0);
 }
 
+#define LOCK_HEAD 4096
+#define LOCK_READER 64 /* bytes of the lock file for each */
+
+/*
+ * Room on the disk for all of LMDB's lock file, which LMDB only makes as long as
+ * it has to be: a reader whose place is not on the disk yet ends by SIGBUS when
+ * the disk is full. No environment of this file is open in this process, whose
+ * locks closing the descriptor would drop.
+ */
+static int
+reserve_lock(const struct kv *kv, unsigned readers)
+{
+	const off_t room = LOCK_HEAD + (off_t)LOCK_READER * readers;
+	char path[FS_PATH_MAX];
+	struct stat st;
+	int fd, code = 0;
+
+	if (fs_path(path, "%s-lock", kv->path) != ERR_OK)
+		return ENAMETOOLONG;
+	if (stat(path, &st) == 0 && (off_t)st.st_blocks * 512 >= st.st_size &&
+	    st.st_size > 0)
+		return 0;
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, FILE_MODE);
+	if (fd < 0)
+		return errno == EACCES || errno == EROFS ? 0 : errno;
+	/* What a file system cannot do is left as it is. */
+	if (fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, room) != 0 &&
+	    (errno == ENOSPC || errno == EDQUOT))
+		code = errno;
+	close(fd);
+	return code;
+}
+
 static enum err
 env_open(struct kv *kv, const struct kv_spec *spec, size_t file_bytes)
 {
-	unsigned readers = spec->readers;
+	unsigned readers = spec->readers == 0 ? DEFAULT_READERS : spec->readers;
 	int code = mdb_env_create(&kv->env);
 
 	if (code == 0)
@@ -190,14 +223,15 @@ env_open(struct kv *kv, const struct kv_spec *spec, size_t file_bytes)
 	if (code == 0)
 		code = mdb_env_set_maxdbs(kv->env, KV_TABLES_MAX);
 	if (code == 0)
-		code = mdb_env_set_maxreaders(
-		    kv->env, readers == 0 ? DEFAULT_READERS : readers);
+		code = mdb_env_set_maxreaders(kv->env, readers);
 	/*
 	 * Refuse an empty file: LMDB would initialise it even when it may only
 	 * read.
 	 */
 	if (code == 0 && kv->read_only && file_bytes == 0)
 		code = MDB_INVALID;
+	if (code == 0 && (env_flags(kv) & MDB_NOLOCK) == 0)
+		code = reserve_lock(kv, readers);
 	if (code == 0)
 		code =
 		    mdb_env_open(kv->env, kv->path, env_flags(kv), FILE_MODE);

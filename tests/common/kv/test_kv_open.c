@@ -36,6 +36,26 @@ START_TEST(second_opening_of_a_live_file_is_refused)
 }
 END_TEST
 
+/* A reader whose place has no room on a full disk ends by SIGBUS. */
+START_TEST(lock_file_has_all_its_room_on_the_disk)
+{
+	struct stat st;
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct kv *kv = open_kv("a.mdb", KV_SHARED);
+
+		ck_assert_int_eq(stat(scratch_path("a.mdb-lock"), &st), 0);
+		ck_assert_int_gt(st.st_size, 60000);
+		ck_assert_int_ge(st.st_blocks * 512, st.st_size);
+		kv_close(kv);
+		/* One that an earlier version has made, full of holes. */
+		ck_assert_int_eq(truncate(scratch_path("a.mdb-lock"), 0), 0);
+		ck_assert_int_eq(
+		    truncate(scratch_path("a.mdb-lock"), st.st_size), 0);
+	}
+}
+END_TEST
+
 START_TEST(immutable_file_is_shared_until_its_last_user_closes)
 {
 	struct kv *kv = open_kv("a.mdb", KV_SHARED);
@@ -685,6 +705,7 @@ test_suite(void)
 	tcase_set_timeout(tc, 300);
 	tcase_add_test(tc, immutable_file_without_its_table_is_damaged);
 	tcase_add_test(tc, second_opening_of_a_live_file_is_refused);
+	tcase_add_test(tc, lock_file_has_all_its_room_on_the_disk);
 	tcase_add_test(tc, immutable_file_is_shared_until_its_last_user_closes);
 	tcase_add_test(tc, finished_file_is_as_long_as_its_pages);
 	tcase_add_test(tc, file_whose_making_failed_is_removed);
