@@ -76,6 +76,13 @@ err_text(enum err err)
 	return texts[err];
 }
 
+bool
+err_is_limit(enum err err)
+{
+	return err == ERR_NO_MEMORY || err == ERR_NO_ADDRESS ||
+	    err == ERR_NO_FILES;
+}
+
 enum err
 err_from_errno(int errnum)
 {

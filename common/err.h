@@ -44,6 +44,12 @@ enum err {
 /* A few lower-case words, never NULL: "not found". */
 const char *err_text(enum err err);
 
+/*
+ * Whether a limit of this process was reached (memory, address space, open files),
+ * which tells nothing of what is stored.
+ */
+bool err_is_limit(enum err err);
+
 /* The code that fits an errno value; ERR_SYSTEM where none is closer. */
 enum err err_from_errno(int errnum);
 

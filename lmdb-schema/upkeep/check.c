@@ -43,8 +43,11 @@ checking_pages(struct checking *checking, struct kv *kv, const char *file,
 
 	if (err == ERR_OK)
 		return true;
-	checking_tell(checking, span_of(file),
-	    "its pages cannot be walked (%s): %s", err_text(err), help);
+	if (err_is_limit(err))
+		checking->limit = err;
+	else
+		checking_tell(checking, span_of(file),
+		    "its pages cannot be walked (%s): %s", err_text(err), help);
 	return false;
 }
 
@@ -193,7 +196,9 @@ verify_zip(
 		    packed_rows_head(packed_rows)->segments;
 		checking->counts->bytes += packed_rows_head(packed_rows)->bytes;
 	}
-	if (err != ERR_OK)
+	if (err_is_limit(err))
+		checking->limit = err;
+	else if (err != ERR_OK)
 		checking_tell(checking, SPAN("snapshots"),
 		    "supplier %.*s: its packed rows: %s: 'gridctl pack --for "
 		    "%s' makes them again",
@@ -280,7 +285,7 @@ check_snapshot(
 
 	fault_clear(&fault);
 	err = verify(checking, supplier, entry, &fault);
-	if (err == ERR_OK || err == ERR_NO_MEMORY)
+	if (err == ERR_OK || err_is_limit(err))
 		return err;
 	if (err == ERR_NOT_FOUND &&
 	    is_gone(checking, supplier, entry->generation))
@@ -433,5 +438,5 @@ check_store(struct check_counts *counts, struct store *store,
 		err = check_leftovers(&checking);
 	catalog_view_close(checking.catalog);
 	source_close(checking.source);
-	return err;
+	return err == ERR_OK ? checking.limit : err;
 }

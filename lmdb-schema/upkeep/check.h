@@ -28,7 +28,8 @@ struct check_counts {
 /*
  * Calls `tell` with each damage found, and goes on. The result is ERR_OK even
  * so: see counts->damages. An error is returned only when the check itself
- * could not go on.
+ * could not go on, or left something unread for a limit of this process, which is
+ * no damage.
  */
 enum err check_store(struct check_counts *counts, struct store *store,
     void (*tell)(void *context, const struct fault *fault),

@@ -19,6 +19,7 @@ struct checking {
 	struct span supplier;
 	uint64_t records[SERIES_KINDS]; /* found in the articles */
 	char folder[FS_PATH_MAX]; /* the folder being listed */
+	enum err limit; /* that left something unread; ERR_OK: none did */
 	bool spoilt; /* the last checking_sums() found damage */
 	void (*tell)(void *context, const struct fault *fault);
 	void (*at)(void *context, uint64_t bytes);

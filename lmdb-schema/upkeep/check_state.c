@@ -145,7 +145,7 @@ check_part(void *context, const struct trail_parts_row *row)
 	} else if (err == ERR_NOT_FOUND)
 		err = ERR_OK;
 	trail_part_close(part);
-	if (err == ERR_NO_MEMORY)
+	if (err_is_limit(err))
 		return err;
 	if (err != ERR_OK &&
 	    trail_parts_path(

@@ -54,7 +54,7 @@ checking_words(struct checking *checking)
 	}
 	if (err == ERR_OK)
 		compare_with_words(checking, index);
-	else if (err != ERR_NO_MEMORY)
+	else if (!err_is_limit(err))
 		checking_tell(checking, SPAN("words.idx"),
 		    "%s: searches may miss rows, or find others, until "
 		    "'gridctl index' makes it again",
@@ -62,7 +62,7 @@ checking_words(struct checking *checking)
 	if (checking->at != NULL)
 		checking->at(checking->context, checking->counts->bytes);
 	word_index_close(index);
-	return err == ERR_NO_MEMORY ? err : ERR_OK;
+	return err_is_limit(err) ? err : ERR_OK;
 }
 
 enum err

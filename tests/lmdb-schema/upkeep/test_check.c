@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "common/fs.h"
@@ -121,6 +122,39 @@ START_TEST(a_flipped_bit_in_a_snapshot_is_told)
 	snapshot_file(path);
 	flip(path, SPAN("\"moyenneMensuelle\""), 8);
 	must_tell("checksum");
+}
+END_TEST
+
+static void
+tell_no_damage(void *context, const struct fault *fault)
+{
+	(void)context;
+	ck_abort_msg("%s: %s", fault->place, fault->message);
+}
+
+/*
+ * With a few open files more than there are. A restored backup, as a damage
+ * advises, loses what came since.
+ */
+START_TEST(a_limit_of_the_process_is_no_damage)
+{
+	struct check_counts counts;
+	struct rlimit before, limit;
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	enum err err;
+
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	limit = before;
+	limit.rlim_cur = (rlim_t)fd + (rlim_t)_i;
+	quiet_begin();
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	err = check_store(&counts, facts, tell_no_damage, NULL, NULL);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+	ck_assert_uint_eq(counts.damages, 0);
+	ck_assert(_i == 0 ? err == ERR_NO_FILES
+			  : err == ERR_NO_FILES || err == ERR_OK);
 }
 END_TEST
 
@@ -354,6 +388,7 @@ test_suite(void)
 	tcase_add_test(tc, an_empty_store_is_whole);
 	tcase_add_test(tc, a_cut_snapshot_is_told);
 	tcase_add_test(tc, a_missing_snapshot_is_told);
+	tcase_add_loop_test(tc, a_limit_of_the_process_is_no_damage, 0, 12);
 	tcase_add_test(tc, a_flipped_bit_in_a_snapshot_is_told);
 	tcase_add_loop_test(tc, a_flipped_bit_in_the_facts_is_told, 0, 5);
 	tcase_add_test(tc, cut_facts_are_told);
