@@ -170,6 +170,10 @@ static const struct row {
 	"répéter la requête, ici ou à un autre nœud."},
     {"This node does not keep that supplier: ask without X-Grid-Passed.",
 	"Ce nœud ne garde pas ce fournisseur : demander sans X-Grid-Passed."},
+    {"This node cannot have what is to be shown of that supplier now: ask "
+     "another one.",
+	"Ce nœud ne peut avoir pour l'instant ce qui est à montrer de ce "
+	"fournisseur : demander à un autre."},
     {"There is no supplier %.*s with articles; /fournisseurs lists them.",
 	"Aucun fournisseur %.*s n'a d'articles ; /fournisseurs les liste."},
     {"The server's disk is full. Nothing was stored; the request can be "

@@ -101,7 +101,12 @@ compute(struct snapview *view, struct call *call, struct span supplier)
 	}
 	if (err == ERR_OK)
 		err = snapview_pin(view, call, supplier, 0);
-	return err == ERR_OK ? ERR_OK : tell_failure(call, supplier, err);
+	if (err == ERR_OK)
+		return ERR_OK;
+	if (err != ERR_BUSY && err != ERR_CLOSED &&
+	    holder_fall_back(call, supplier) == ERR_ANSWERED)
+		return ERR_ANSWERED;
+	return tell_failure(call, supplier, err);
 }
 
 enum err

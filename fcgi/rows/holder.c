@@ -74,17 +74,22 @@ holder_is_here(bool *is, struct call *call, struct span supplier)
 
 /* Misdirected: nginx of the node that passes it on asks the next one. */
 static enum err
-refuse(struct call *call)
+refuse(struct call *call, const char *why)
 {
 	static const struct holder_list nobody = {.count = 0};
 
 	call->passed = &nobody;
-	reply_fail(call->reply, 421, CODE_INTERNAL,
-	    "This node does not keep that supplier: ask without "
-	    "X-Grid-Passed.");
+	reply_fail(call->reply, 421, CODE_INTERNAL, "%s",
+	    reply_words(call->reply, why));
 	reply_header(call->reply, "Retry-After", "%d", RETRY_SECONDS);
 	return ERR_ANSWERED;
 }
+
+static const char not_kept[] =
+    "This node does not keep that supplier: ask without X-Grid-Passed.";
+static const char not_to_be_had[] =
+    "This node cannot have what is to be shown of that supplier now: ask "
+    "another one.";
 
 struct listing {
 	const struct share *share;
@@ -158,22 +163,12 @@ pass(struct call *call, const struct holder_list *list)
 	return ERR_ANSWERED;
 }
 
-enum err
-holder_pass_all(struct call *call, const struct span *suppliers, unsigned count)
+static enum err
+pass_on(struct call *call, const struct holders *holders,
+    const struct span *suppliers, unsigned count)
 {
 	struct listing listing = {.suppliers = suppliers, .count = count};
-	struct holders *holders;
-	enum err err;
 
-	assert(count > 0);
-	if (!call->server->keeps_part || call->request->grid_alone.len > 0)
-		return ERR_OK;
-	err = look(&holders, call);
-	if (err != ERR_OK ||
-	    keeps_all(&holders->share, holders->own, suppliers, count))
-		return err;
-	if (call->request->grid_passed.len > 0)
-		return count == 1 ? refuse(call) : ERR_OK;
 	listing.found =
 	    arena_alloc(call->serving->arena, sizeof(*listing.found));
 	if (listing.found == NULL)
@@ -185,6 +180,42 @@ holder_pass_all(struct call *call, const struct span *suppliers, unsigned count)
 }
 
 enum err
+holder_pass_all(struct call *call, const struct span *suppliers, unsigned count)
+{
+	const bool passed = call->request->grid_passed.len > 0;
+	struct holders *holders;
+	enum err err;
+
+	assert(count > 0);
+	if (!call->server->keeps_part || call->request->grid_alone.len > 0)
+		return ERR_OK;
+	err = look(&holders, call);
+	if (err != ERR_OK)
+		return err;
+	if (keeps_all(&holders->share, holders->own, suppliers, count))
+		return passed && metrics_import_fails(call->server->metrics)
+		    ? refuse(call, not_to_be_had)
+		    : ERR_OK;
+	if (passed)
+		return count == 1 ? refuse(call, not_kept) : ERR_OK;
+	return pass_on(call, holders, suppliers, count);
+}
+
+enum err
+holder_fall_back(struct call *call, struct span supplier)
+{
+	struct holders *holders;
+	enum err err;
+
+	if (!call->server->keeps_part || call->request->grid_alone.len > 0)
+		return ERR_OK;
+	if (call->request->grid_passed.len > 0)
+		return refuse(call, not_to_be_had);
+	err = look(&holders, call);
+	return err == ERR_OK ? pass_on(call, holders, &supplier, 1) : err;
+}
+
+enum err
 holder_pass(struct call *call, struct span supplier)
 {
 	return holder_pass_all(call, &supplier, 1);
@@ -193,5 +224,5 @@ holder_pass(struct call *call, struct span supplier)
 enum err
 holder_pass_on(struct call *call, const struct holder_list *list)
 {
-	return list->count == 0 ? refuse(call) : pass(call, list);
+	return list->count == 0 ? refuse(call, not_kept) : pass(call, list);
 }

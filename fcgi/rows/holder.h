@@ -12,7 +12,8 @@
  * else for each as long as a computation may take.
  *
  * A passed request has X-Grid-Passed, and is passed on no more: a node that does
- * not keep the supplier answers it with 421, and nginx asks the next one. Where
+ * not keep the supplier, or to which the last import or the snapshot does not come,
+ * answers it with 421, and nginx asks the next one. Where
  * none of them answers, the request comes back with GRID_ALONE, and this node gets
  * the snapshot or computes it.
  */
@@ -35,6 +36,12 @@ enum err holder_is_here(bool *is, struct call *call, struct span supplier);
  * the answer says that it is not for this node.
  */
 enum err holder_pass(struct call *call, struct span supplier);
+
+/*
+ * The same of one that this node keeps, and whose snapshot it cannot have: its
+ * disk is full, for one.
+ */
+enum err holder_fall_back(struct call *call, struct span supplier);
 
 /* The same to a node that keeps all of them; ERR_OK also where there is none. */
 enum err holder_pass_all(

@@ -124,6 +124,7 @@ def three_nodes_keep_two_of_three(new_engine=Etcd):
         a_request_has_one_id(*nodes)
         persons_and_agents(*nodes)
         a_cold_miss_is_computed_once(*nodes)
+        what_does_not_come(one, two, three)
         one_hangs(one, two, three)
         two_hang(one, two, three)
         one_is_stopped(one, two, three)
@@ -312,6 +313,48 @@ def articles_of_two_suppliers(*nodes):
     answers = [node.ask("GET", "/api/v1/products/10007") for node in nodes]
     assert len({answer.headers["ETag"] for answer in answers}) == 1
     assert len({answer.text for answer in answers}) == 1, answers[0].text
+
+
+def what_does_not_come(one, two, three):
+    """To a node with a full disk, for one: whoever passes a request on gets the
+    answer of another node, and so does that node where it has none."""
+    snapshot = three.data + "/snapshots/"
+    new = ["F%d" % i for i in range(6)]
+    for code in new:
+        with open(snapshot + code, "w"):
+            pass  # where a folder is wanted
+    one.deliver("foreign", suppliers=one.codes() + new, articles=60)
+    wait_until(lambda: one.live() == two.live() == three.live(),
+               "all nodes show the import")
+    together(*[lambda node=node: node.ctl("compute", "--quiet", "--all")
+               for node in (one, two)])
+    for code in new:
+        for node in (one, two, three):
+            answer = node.grid(code)
+            assert answer.status == 200, (code, node.name, answer.status,
+                                          answer.body[:300])
+        os.unlink(snapshot + code)
+    # The import of all, too.
+    os.rename(three.data + "/files", three.data + "/files.away")
+    with open(three.data + "/files", "w"):
+        pass
+    one.deliver("later", suppliers=one.codes(), articles=50)
+    wait_until(lambda: one.live() == two.live(), "two show the import")
+    wait_until(lambda: three.metric('gridapi_files_fail{kind="pull"}') == 1,
+               "it fails to get the import")
+    together(*[lambda node=node: node.ctl("compute", "--quiet", "--all")
+               for node in (one, two)])
+    for code in one.codes():
+        for node in (one, two):
+            answer = node.grid(code, "&limit=1")
+            assert answer.status == 200 and b"later" in answer.body, (
+                code, node.name, answer.status, answer.body[:300])
+    os.unlink(three.data + "/files")
+    os.rename(three.data + "/files.away", three.data + "/files")
+    wait_until(lambda: one.live() == three.live(), "it shows the import")
+    together(*[lambda node=node: node.ctl("compute", "--quiet", "--all")
+               for node in (one, two, three)])
+    settled((one, two, three))
 
 
 def a_cold_miss_is_computed_once(*nodes):
