@@ -569,6 +569,22 @@ store_set_epoch(struct store *store, uint64_t epoch)
 	return store_write_local(store, STORE_STATE, put_epoch, &epoch);
 }
 
+static enum err
+put_no_log(void *context, struct kv_txn *txn)
+{
+	const struct write_log_place none = {0};
+	enum err err = store_set_number(txn, epoch_name, 0);
+
+	(void)context;
+	return err == ERR_OK ? write_log_put_place(txn, &none) : err;
+}
+
+enum err
+store_leave_log(struct store *store)
+{
+	return store_write_local(store, STORE_STATE, put_no_log, NULL);
+}
+
 enum err
 store_copy_open(
     struct kv **out, const char *path, enum store_env env, bool writes)

@@ -151,6 +151,9 @@ enum err store_places(struct store *store, uint64_t places[STORE_ENVS]);
 enum err store_epoch(struct store *store, uint64_t *epoch);
 enum err store_set_epoch(struct store *store, uint64_t epoch);
 
+/* The state is of no log from now on: a machine's on its own. */
+enum err store_leave_log(struct store *store);
+
 /* Opens a copy of an environment that nobody else writes. */
 enum err store_copy_open(
     struct kv **out, const char *path, enum store_env env, bool writes);

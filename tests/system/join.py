@@ -430,6 +430,23 @@ def leaves(two):
     two.ctl("cluster", "leave")
     assert not os.path.exists(two.data + "/cluster.conf")
     two.ctl("key", "create", "--name", "own", "--scope", "read")
+    # Its cluster.conf laid beside what it has written since is no way back.
+    os.rename(two.data + "/cluster.conf.left", two.data + "/cluster.conf")
+    done = two.ctl("key", "create", "--name", "late", "--scope", "read",
+                   check=False)
+    assert done.returncode == 1 and "cluster join" in done.stderr, done
+    status = two.ctl("cluster", "status", check=False)
+    assert status.returncode == 1 and "has ended" in status.stdout, status
+    done = two.ctl("cluster", "join", check=False)
+    assert done.returncode == 1 and "--anew" in done.stderr, done
+    assert "own" in two.ctl("key", "list")
+    # To leave again is one.
+    two.ctl("cluster", "leave")
+    two.ctl("key", "create", "--name", "later", "--scope", "read")
+    os.rename(two.data + "/cluster.conf.left", two.data + "/cluster.conf")
+    two.ctl("cluster", "join", "--anew")
+    two.begin()
+    assert "own" not in two.ctl("key", "list")
 
 
 if __name__ == "__main__":

@@ -491,7 +491,11 @@ cluster_leave(int argc, char **argv)
 	err = join_leave(cmd_data_dir(), &fault);
 	if (err != ERR_OK)
 		return cmd_fail("cluster leave", err, &fault);
-	printf("%s is of a machine on its own from now on\n", cmd_data_dir());
+	printf("%s is of a machine on its own from now on; the way back is to "
+	       "rename its cluster.conf.left to cluster.conf and 'gridctl "
+	       "cluster join --anew', which gives up what it writes until "
+	       "then\n",
+	    cmd_data_dir());
 	return CMD_DONE;
 }
 
