@@ -203,7 +203,7 @@ reserve_lock(const struct kv *kv, unsigned readers)
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, FILE_MODE);
 	if (fd < 0)
 		return errno == EACCES || errno == EROFS ? 0 : errno;
-	/* What a file system cannot do is left as it is. */
+	/* A file system that cannot reserve room keeps its holes. */
 	if (fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, room) != 0 &&
 	    (errno == ENOSPC || errno == EDQUOT))
 		code = errno;

@@ -280,7 +280,20 @@ answer(struct feed *feed)
 	return err == ERR_OK ? answer_end(&feed->answer) : err;
 }
 
-/* The cursor's entry must be the one that was read: else 404. */
+/* An entry that is away, in an archive, and whose successor is here. */
+static bool
+is_before_all(const struct feed *feed, const struct feed_cursor *since)
+{
+	struct audit_entry next;
+
+	return trail_get(feed->view, since->number + 1, &next) == ERR_OK &&
+	    next.when_ms >= since->when_ms;
+}
+
+/*
+ * The cursor's entry must be the one that was read, or the last one of those in an
+ * archive, behind which nothing is missed: else 404.
+ */
 static enum err
 check_since(struct feed *feed)
 {
@@ -293,6 +306,8 @@ check_since(struct feed *feed)
 	feed->at = *since;
 	if (since->number > 0)
 		err = trail_get(feed->view, since->number, &entry);
+	if (err == ERR_NOT_FOUND && is_before_all(feed, since))
+		return ERR_OK;
 	if (err == ERR_NOT_FOUND ||
 	    (err == ERR_OK && entry.when_ms != since->when_ms))
 		return reply_fail(feed->call->reply, 404, CODE_NOT_FOUND,

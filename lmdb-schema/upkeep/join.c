@@ -759,13 +759,13 @@ join_leave(const char *dir, struct fault *fault)
 		err = store_open(&store, dir, fault);
 	if (err == ERR_OK)
 		err = share_drop(store, node.name);
-	/* Others drop the record of a node that is gone: it must have joined. */
+	/* The other nodes drop the record of a node that is gone. */
 	if (err == ERR_OUTRUN)
 		err = ERR_OK;
 	if (err == ERR_OK)
 		err = store_engine(store)->node_drop(
 		    store_engine(store), node.name);
-	/* What it writes from now on is in no log. */
+	/* Its writes from now on are in no log. */
 	if (err == ERR_OK)
 		err = store_leave_log(store);
 	err = end_with(store, err, fault);

@@ -13,6 +13,7 @@
 #include "common/kv/kv.h"
 #include "fcgi/process/scrub.h"
 #include "lmdb-schema/state/audit.h"
+#include "lmdb-schema/state/trail_archive.h"
 #include "lmdb-schema/state/trail_close.h"
 #include "lmdb-schema/state/trail_part.h"
 #include "lmdb-schema/store/store.h"
@@ -180,6 +181,55 @@ START_TEST(each_answer_is_the_same_across_closed_months)
 }
 END_TEST
 
+/* The status of a feed that goes on at the cursor. */
+static unsigned
+status_behind(const char *cursor)
+{
+	char uri[256];
+
+	snprintf(uri, sizeof(uri), FEED "?limit=1&order=asc&depuis=%s", cursor);
+	return (unsigned)world_ask(uri);
+}
+
+static void
+cursor_behind(char cursor[64], unsigned count)
+{
+	char uri[256];
+	const char *at;
+
+	snprintf(uri, sizeof(uri), FEED "?limit=%u&order=asc", count);
+	ck_assert_int_eq(world_ask(uri), 200);
+	at = strstr(world_body(), "\"suivant\":\"");
+	ck_assert_ptr_nonnull(at);
+	snprintf(cursor, 64, "%.*s", (int)strcspn(at + 11, "\""), at + 11);
+}
+
+/* A script that has read January to its end has missed nothing. */
+START_TEST(a_cursor_at_the_end_of_what_is_archived_goes_on)
+{
+	const int64_t february = (int64_t)date_day_of(2031, 2, 1) * 86400000;
+	char last[64], before[64], folder[FS_PATH_MAX];
+	uint64_t moved;
+
+	ck_assert_int_eq(
+	    store_write(world.server->store, STORE_STATE, add, NULL), ERR_OK);
+	cursor_behind(last, 900);
+	cursor_behind(before, 899);
+	close_months();
+	ck_assert_int_eq(
+	    fs_path(folder, "%s/archive", store_dir(world.server->store)),
+	    ERR_OK);
+	ck_assert_int_eq(fs_mkdir(folder), ERR_OK);
+	ck_assert_int_eq(
+	    trail_archive(&moved, world.server->store, folder, february),
+	    ERR_OK);
+	ck_assert_uint_eq(moved, 2); /* and what came before January */
+	ck_assert_uint_eq(status_behind(last), 200);
+	ck_assert_ptr_nonnull(strstr(world_body(), "2031-02-02T00:00:00"));
+	ck_assert_uint_eq(status_behind(before), 404);
+}
+END_TEST
+
 static enum err
 spoil_february(void *context, const char *name)
 {
@@ -273,6 +323,13 @@ test_suite(void)
 	tcase_add_test(tc, each_answer_is_the_same_across_closed_months);
 	tcase_add_test(tc, the_walk_through_all_files_finds_a_damaged_month);
 	tcase_add_test(tc, a_lost_month_is_a_500_and_the_others_are_answered);
+	suite_add_tcase(suite, tc);
+	/* A world of its own: months of the one before are damaged and lost. */
+	tc = tcase_create("archived");
+	tcase_add_unchecked_fixture(tc, world_make, world_remove);
+	tcase_add_checked_fixture(tc, world_open, world_close);
+	tcase_set_timeout(tc, 120);
+	tcase_add_test(tc, a_cursor_at_the_end_of_what_is_archived_goes_on);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

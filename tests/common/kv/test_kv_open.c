@@ -48,7 +48,7 @@ START_TEST(lock_file_has_all_its_room_on_the_disk)
 		ck_assert_int_gt(st.st_size, 60000);
 		ck_assert_int_ge(st.st_blocks * 512, st.st_size);
 		kv_close(kv);
-		/* One that an earlier version has made, full of holes. */
+		/* A file of an earlier version is full of holes. */
 		ck_assert_int_eq(truncate(scratch_path("a.mdb-lock"), 0), 0);
 		ck_assert_int_eq(
 		    truncate(scratch_path("a.mdb-lock"), st.st_size), 0);
