@@ -765,7 +765,7 @@ join_leave(const char *dir, struct fault *fault)
 	if (err == ERR_OK)
 		err = store_engine(store)->node_drop(
 		    store_engine(store), node.name);
-	/* Its writes from now on are in no log. */
+	/* From now on this node writes to no log. */
 	if (err == ERR_OK)
 		err = store_leave_log(store);
 	err = end_with(store, err, fault);
