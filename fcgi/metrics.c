@@ -138,8 +138,8 @@ metrics_behind_ms(const struct metrics *metrics)
 	return at_ns == 0 ? 0 : (date_monotonic_ns() - at_ns) / 1000000;
 }
 
-static int64_t
-gauge_of(const struct metrics *metrics, enum cluster_gauge gauge)
+int64_t
+metrics_cluster_now(const struct metrics *metrics, enum cluster_gauge gauge)
 {
 	return atomic_load_explicit(
 	    &metrics->cluster[gauge], memory_order_relaxed);
@@ -148,9 +148,9 @@ gauge_of(const struct metrics *metrics, enum cluster_gauge gauge)
 bool
 metrics_import_fails(const struct metrics *metrics)
 {
-	return gauge_of(metrics, CLUSTER_PULL_FAILS) != 0 &&
-	    gauge_of(metrics, CLUSTER_IMPORT_SHOWN) !=
-	    gauge_of(metrics, CLUSTER_IMPORT_LAST);
+	return metrics_cluster_now(metrics, CLUSTER_PULL_FAILS) != 0 &&
+	    metrics_cluster_now(metrics, CLUSTER_IMPORT_SHOWN) !=
+	    metrics_cluster_now(metrics, CLUSTER_IMPORT_LAST);
 }
 
 void

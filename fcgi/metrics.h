@@ -172,8 +172,10 @@ struct gauges *metrics_mine(struct metrics *metrics);
 void metrics_current(struct metrics *metrics, int64_t at_ns);
 void metrics_behind(struct metrics *metrics);
 int64_t metrics_behind_ms(const struct metrics *metrics);
+
 /* Whether the last import of all nodes is not shown here, and does not come. */
 bool metrics_import_fails(const struct metrics *metrics);
+
 void metrics_cluster(
     struct metrics *metrics, enum cluster_gauge gauge, int64_t value);
 

@@ -324,8 +324,7 @@ write_cluster(struct buf *buf, const struct metrics *metrics)
 			buf_addf(buf, "# HELP %s %s\n# TYPE %s gauge\n",
 			    line->name, line->help, line->name);
 		buf_addf(buf, "%s%s %lld\n", line->name, line->labels,
-		    (long long)atomic_load_explicit(
-			&metrics->cluster[i], memory_order_relaxed));
+		    (long long)metrics_cluster_now(metrics, i));
 	}
 }
 

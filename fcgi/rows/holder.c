@@ -179,6 +179,13 @@ pass_on(struct call *call, const struct holders *holders,
 	return listing.found->count == 0 ? ERR_OK : pass(call, listing.found);
 }
 
+/* No request is passed on, or none that came back. */
+static bool
+answers_itself(const struct call *call)
+{
+	return !call->server->keeps_part || call->request->grid_alone.len > 0;
+}
+
 enum err
 holder_pass_all(struct call *call, const struct span *suppliers, unsigned count)
 {
@@ -187,7 +194,7 @@ holder_pass_all(struct call *call, const struct span *suppliers, unsigned count)
 	enum err err;
 
 	assert(count > 0);
-	if (!call->server->keeps_part || call->request->grid_alone.len > 0)
+	if (answers_itself(call))
 		return ERR_OK;
 	err = look(&holders, call);
 	if (err != ERR_OK)
@@ -207,7 +214,7 @@ holder_fall_back(struct call *call, struct span supplier)
 	struct holders *holders;
 	enum err err;
 
-	if (!call->server->keeps_part || call->request->grid_alone.len > 0)
+	if (answers_itself(call))
 		return ERR_OK;
 	if (call->request->grid_passed.len > 0)
 		return refuse(call, not_to_be_had);

@@ -13,9 +13,8 @@
  *
  * A passed request has X-Grid-Passed, and is passed on no more: a node that does
  * not keep the supplier, or to which the last import or the snapshot does not come,
- * answers it with 421, and nginx asks the next one. Where
- * none of them answers, the request comes back with GRID_ALONE, and this node gets
- * the snapshot or computes it.
+ * answers it with 421, and nginx asks the next one. Where none of them answers, the
+ * request comes back with GRID_ALONE, and this node gets the snapshot or computes it.
  */
 #pragma once
 
@@ -37,15 +36,15 @@ enum err holder_is_here(bool *is, struct call *call, struct span supplier);
  */
 enum err holder_pass(struct call *call, struct span supplier);
 
-/*
- * The same of one that this node keeps, and whose snapshot it cannot have: its
- * disk is full, for one.
- */
-enum err holder_fall_back(struct call *call, struct span supplier);
-
 /* The same to a node that keeps all of them; ERR_OK also where there is none. */
 enum err holder_pass_all(
     struct call *call, const struct span *suppliers, unsigned count);
+
+/*
+ * As holder_pass(), of a supplier that this node keeps, and whose snapshot it
+ * cannot have: its disk is full, for one.
+ */
+enum err holder_fall_back(struct call *call, struct span supplier);
 
 /*
  * ERR_ANSWERED, as the call that asked within this one (fcgi/within.h) was
