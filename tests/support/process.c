@@ -1,6 +1,7 @@
 #include "tests/support/process.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -81,4 +82,18 @@ process_waits(pid_t pid, unsigned threads)
 {
 	while (lock_waiters(pid) < threads)
 		usleep(1000);
+}
+
+void
+process_limit_files(struct rlimit *before, unsigned more)
+{
+	struct rlimit limit;
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, before), 0);
+	limit = *before;
+	limit.rlim_cur = (rlim_t)fd + more;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 /* Runs it to its end: what `work` returned, or minus the signal's number. */
@@ -23,3 +24,9 @@ void process_waits(pid_t pid, unsigned threads);
 
 /* Kills it at once, with SIGKILL, and waits until it has gone. */
 void process_kill(pid_t pid);
+
+/*
+ * Leaves this process so many open files besides those that it has; *before is for
+ * setrlimit(RLIMIT_NOFILE), afterwards.
+ */
+void process_limit_files(struct rlimit *before, unsigned more);

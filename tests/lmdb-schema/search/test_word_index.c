@@ -16,6 +16,7 @@
 #include "lmdb-schema/snapshot/snapfile.h"
 #include "tests/lmdb-schema/book.h"
 #include "tests/lmdb-schema/facts.h"
+#include "tests/support/process.h"
 #include "tests/support/quiet.h"
 #include "tests/support/random.h"
 #include "tests/support/run.h"
@@ -114,21 +115,6 @@ END_TEST
 
 #define MANY 60
 
-/* Files of this process: those that are open, and ten more. */
-static void
-limit_open_files(struct rlimit *before)
-{
-	struct rlimit limit;
-	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-
-	ck_assert_int_ge(fd, 0);
-	close(fd);
-	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, before), 0);
-	limit = *before;
-	limit.rlim_cur = (rlim_t)fd + 10;
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
-}
-
 START_TEST(there_may_be_more_suppliers_than_open_files)
 {
 	struct word_index_options options = {.at = NULL};
@@ -143,7 +129,7 @@ START_TEST(there_may_be_more_suppliers_than_open_files)
 		rows[i] = (struct book_row){codes[i], "A", "Lait", NUM_MICRO};
 	}
 	book_import(rows, MANY);
-	limit_open_files(&before);
+	process_limit_files(&before, 10);
 	err = word_index_make(&result, facts, &options);
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
 	ck_assert_int_eq(err, ERR_OK);

@@ -15,6 +15,7 @@
 #include "tests/lmdb-schema/spoil.h"
 #include "tests/lmdb-schema/told.h"
 #include "tests/support/flip.h"
+#include "tests/support/process.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
 
@@ -139,17 +140,11 @@ tell_no_damage(void *context, const struct fault *fault)
 START_TEST(a_limit_of_the_process_is_no_damage)
 {
 	struct check_counts counts;
-	struct rlimit before, limit;
-	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	struct rlimit before;
 	enum err err;
 
-	ck_assert_int_ge(fd, 0);
-	close(fd);
-	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
-	limit = before;
-	limit.rlim_cur = (rlim_t)fd + (rlim_t)_i;
 	quiet_begin();
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	process_limit_files(&before, (unsigned)_i);
 	err = check_store(&counts, facts, tell_no_damage, NULL, NULL);
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
 	ck_assert_uint_eq(counts.damages, 0);
