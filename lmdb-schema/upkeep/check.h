@@ -18,6 +18,7 @@ struct check_counts {
 	uint64_t people; /* keys, users and sessions */
 	uint64_t proposals; /* pending and validated */
 	uint64_t entries; /* of the audit trail */
+	uint64_t archived; /* files of the trail in an archive: no damage */
 	uint64_t snapshots, sections, bytes; /* verified by checksum */
 	uint64_t records; /* of live, catalogue and state, with their sums */
 	uint64_t leftovers; /* files without a reference: no damage */

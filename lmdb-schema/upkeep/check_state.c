@@ -8,6 +8,7 @@
 #include "lmdb-schema/state/audit.h"
 #include "lmdb-schema/state/proposal.h"
 #include "lmdb-schema/state/session.h"
+#include "lmdb-schema/state/trail_look.h"
 #include "lmdb-schema/state/trail_parts.h"
 #include "lmdb-schema/state/user.h"
 #include "lmdb-schema/store/store.h"
@@ -129,7 +130,7 @@ check_part(void *context, const struct trail_parts_row *row)
 	struct state_check *check = context;
 	struct checking *checking = check->checking;
 	struct trail_part *part;
-	char path[FS_PATH_MAX];
+	struct fault fault;
 	enum err err = trail_parts_open(&part, checking->store, row);
 
 	if (check->next != row->first)
@@ -142,19 +143,18 @@ check_part(void *context, const struct trail_parts_row *row)
 		checking->counts->sections += TRAIL_PART_SECTIONS;
 		checking->counts->bytes += row->bytes;
 		checking->counts->entries += row->last - row->first + 1;
-	} else if (err == ERR_NOT_FOUND)
+	} else if (err == ERR_NOT_FOUND) {
+		checking->counts->archived++;
 		err = ERR_OK;
+	}
 	trail_part_close(part);
 	if (err_is_limit(err))
 		return err;
-	if (err != ERR_OK &&
-	    trail_parts_path(
-		path, checking->store, row->month, row->first, "") == ERR_OK)
-		checking_tell(checking, span_of(path),
-		    "entries %llu to %llu of the audit trail: %s: put the file "
-		    "back from a backup",
-		    (unsigned long long)row->first,
-		    (unsigned long long)row->last, err_text(err));
+	if (err != ERR_OK) {
+		trail_tell_lost(&fault, checking->store, row, err);
+		checking_tell(
+		    checking, span_of(fault.place), "%s", fault.message);
+	}
 	if (checking->at != NULL)
 		checking->at(checking->context, checking->counts->bytes);
 	return ERR_OK;

@@ -82,6 +82,11 @@ print_text(const struct check_counts *counts)
 	    cmd_count(counts->people), cmd_count(counts->proposals),
 	    s_of(counts->proposals), cmd_count(counts->entries),
 	    counts->entries == 1 ? "entry" : "entries");
+	if (counts->archived > 0)
+		printf("%s file%s of the audit trail %s in an archive, and not "
+		       "read\n",
+		    cmd_count(counts->archived), s_of(counts->archived),
+		    counts->archived == 1 ? "is" : "are");
 	printf("%s record%s of live.mdb, catalog.mdb and state.mdb read\n",
 	    cmd_count(counts->records), s_of(counts->records));
 	printf("%s snapshot%s: %s part%s, %s verified by checksum\n",
@@ -107,11 +112,13 @@ finish_json(struct checking *checking, const struct check_counts *counts)
 {
 	static const char *const names[] = {"articles", "references",
 	    "networkProducts", "serverRanges", "snapshots", "sections", "bytes",
-	    "leftovers", "people", "proposals", "auditEntries", "records"};
+	    "leftovers", "people", "proposals", "auditEntries", "auditArchived",
+	    "records"};
 	const uint64_t values[] = {counts->articles, counts->references,
 	    counts->networks, counts->gammes, counts->snapshots,
 	    counts->sections, counts->bytes, counts->leftovers, counts->people,
-	    counts->proposals, counts->entries, counts->records};
+	    counts->proposals, counts->entries, counts->archived,
+	    counts->records};
 	struct jsonw *json = &checking->json;
 
 	jsonw_array_end(json);

@@ -1,7 +1,10 @@
 /* Backup, check and prune with months of the trail in files. */
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/date.h"
+#include "lmdb-schema/state/trail_archive.h"
 #include "lmdb-schema/state/trail_part.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/check.h"
@@ -72,6 +75,51 @@ START_TEST(a_missing_part_is_told_by_check_and_backup)
 }
 END_TEST
 
+/* Where each of the two is to be found is told, and nothing else. */
+START_TEST(a_lost_month_is_told_with_where_it_may_be_found)
+{
+	ck_assert_int_eq(unlink(scratch_path(JANUARY)), 0);
+	told_check(states);
+	told_must_have("(2026-01): the file is missing: copy the file back "
+		       "from a backup, or from the archive of gridapi's "
+		       "setting [trail] archive where that has it");
+}
+END_TEST
+
+static void
+take_january(void)
+{
+	uint64_t moved;
+
+	ck_assert_int_eq(mkdir(scratch_path("archive"), 0750), 0);
+	ck_assert_int_eq(trail_archive(&moved, states, scratch_path("archive"),
+			     (int64_t)date_day_of(2026, 2, 1) * 86400000),
+	    ERR_OK);
+	ck_assert_uint_eq(moved, 1);
+}
+
+START_TEST(an_archived_month_is_counted_and_no_damage)
+{
+	take_january();
+	told_check(states);
+	ck_assert_str_eq(told, "");
+	ck_assert_uint_eq(told_counts.archived, 1);
+}
+END_TEST
+
+START_TEST(a_bad_copy_of_an_archived_month_is_to_come_from_the_archive)
+{
+	take_january();
+	scratch_text(JANUARY, "cut");
+	told_check(states);
+	ck_assert_uint_eq(told_counts.damages, 1);
+	ck_assert_uint_eq(told_counts.archived, 0);
+	told_must_have("entries 1 to 900 of the audit trail (2026-01): "
+		       "stored data damaged: the month is in the archive: copy "
+		       "the file from there again");
+}
+END_TEST
+
 /* --- backup --------------------------------------------------------------- */
 
 START_TEST(a_backup_has_the_parts)
@@ -135,6 +183,10 @@ test_suite(void)
 	tcase_add_loop_test(tc, a_damaged_part_is_told_with_its_entries, 0,
 	    TRAIL_PART_SECTIONS);
 	tcase_add_test(tc, a_missing_part_is_told_by_check_and_backup);
+	tcase_add_test(tc, a_lost_month_is_told_with_where_it_may_be_found);
+	tcase_add_test(tc, an_archived_month_is_counted_and_no_damage);
+	tcase_add_test(
+	    tc, a_bad_copy_of_an_archived_month_is_to_come_from_the_archive);
 	tcase_add_test(tc, a_backup_has_the_parts);
 	tcase_add_test(
 	    tc, leftovers_of_a_closing_are_removed_and_parts_are_not);

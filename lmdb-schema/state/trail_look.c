@@ -1,0 +1,160 @@
+#include "lmdb-schema/state/trail_look.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "common/date.h"
+#include "common/kv/kv.h"
+#include "lmdb-schema/store/store.h"
+
+/* --- stretches ------------------------------------------------------------ */
+
+static enum trail_place
+place_of(enum err err)
+{
+	switch (err) {
+	case ERR_OK:
+		return TRAIL_HERE;
+	case ERR_NOT_FOUND:
+		return TRAIL_ARCHIVED;
+	default:
+		return TRAIL_LOST;
+	}
+}
+
+static void
+begin(struct trail_stretch *stretch, const struct trail_parts_row *row,
+    enum err err)
+{
+	*stretch = (struct trail_stretch){.place = place_of(err),
+	    .first = row->first,
+	    .last = row->last,
+	    .files = 1,
+	    .bytes = row->bytes,
+	    .from = row->month,
+	    .to = row->month,
+	    .row = *row,
+	    .err = err};
+}
+
+bool
+trail_stretch_add(struct trail_stretch *stretch,
+    const struct trail_parts_row *row, enum err err)
+{
+	bool behind = row->first == stretch->last + 1;
+
+	if (stretch->files == 0) {
+		begin(stretch, row, err);
+		return true;
+	}
+	if (stretch->place != place_of(err) || stretch->place == TRAIL_LOST ||
+	    (!behind && row->last + 1 != stretch->first))
+		return false;
+	*(behind ? &stretch->last : &stretch->first) =
+	    behind ? row->last : row->first;
+	*(behind ? &stretch->to : &stretch->from) = row->month;
+	stretch->files++;
+	stretch->bytes += row->bytes;
+	return true;
+}
+
+/* --- all files ------------------------------------------------------------ */
+
+struct looking {
+	const struct store *store;
+	struct trail_stretch stretch;
+	enum err (*each)(void *context, const struct trail_stretch *stretch);
+	void *context;
+};
+
+static enum err
+look_at(void *context, const struct trail_parts_row *row)
+{
+	struct looking *looking = context;
+	struct trail_part *part;
+	enum err err = trail_parts_open(&part, looking->store, row), told;
+
+	trail_part_close(part);
+	if (err_is_limit(err))
+		return err;
+	if (trail_stretch_add(&looking->stretch, row, err))
+		return ERR_OK;
+	told = looking->each(looking->context, &looking->stretch);
+	begin(&looking->stretch, row, err);
+	return told;
+}
+
+enum err
+trail_look(struct store *store,
+    enum err (*each)(void *context, const struct trail_stretch *stretch),
+    void *context)
+{
+	struct looking looking = {
+	    .store = store, .each = each, .context = context};
+	struct kv_txn *txn;
+	enum err err = kv_read(&txn, store_state(store));
+
+	assert(each != NULL);
+	if (err != ERR_OK)
+		return err;
+	err = trail_parts_each(txn, look_at, &looking);
+	kv_abort(txn);
+	if (err == ERR_OK && looking.stretch.files > 0)
+		err = each(context, &looking.stretch);
+	return err;
+}
+
+/* --- what is told --------------------------------------------------------- */
+
+static void
+month_text(char text[DATE_TEXT_MAX], uint32_t month)
+{
+	if (date_month_dashed_text(text, (int32_t)month) == 0)
+		snprintf(text, DATE_TEXT_MAX, "no month");
+}
+
+void
+trail_months_text(
+    char text[TRAIL_MONTHS_MAX], const struct trail_stretch *stretch)
+{
+	char from[DATE_TEXT_MAX], to[DATE_TEXT_MAX];
+
+	month_text(from, stretch->from);
+	month_text(to, stretch->to);
+	snprintf(text, TRAIL_MONTHS_MAX, "%.12s%s%.12s", from,
+	    stretch->from == stretch->to ? "" : " to ",
+	    stretch->from == stretch->to ? "" : to);
+}
+
+static const char *
+remedy_of(const struct trail_parts_row *row, enum err err)
+{
+	if (err == ERR_VERSION)
+		return "run the version that wrote it";
+	if (err == ERR_DENIED)
+		return "give it to the data directory's owner";
+	return row->away
+	    ? "the month is in the archive: copy the file from there again, or "
+	      "from a backup that has it, or remove it here"
+	    : "copy the file back from a backup, or from the archive of "
+	      "gridapi's setting [trail] archive where that has it";
+}
+
+void
+trail_tell_lost(struct fault *fault, const struct store *store,
+    const struct trail_parts_row *row, enum err err)
+{
+	char path[FS_PATH_MAX] = "", month[DATE_TEXT_MAX];
+	bool missing;
+
+	(void)trail_parts_path(path, store, row->month, row->first, "");
+	missing = access(path, F_OK) != 0 && err == ERR_DAMAGED;
+	month_text(month, row->month);
+	fault_clear(fault);
+	fault_set(fault, path,
+	    "entries %llu to %llu of the audit trail (%s): %s: %s",
+	    (unsigned long long)row->first, (unsigned long long)row->last,
+	    month, missing ? "the file is missing" : err_text(err),
+	    remedy_of(row, err));
+}
