@@ -135,8 +135,10 @@ static enum err
 read_feed(struct feed *feed)
 {
 	const struct params *params = &feed->call->params;
-	const struct trail_wanted wanted = {params->fournisseur, params->author,
-	    params->from_ms, params->until_ms};
+	const struct trail_wanted wanted = {.supplier = params->fournisseur,
+	    .author = params->author,
+	    .from_ms = params->from_ms,
+	    .until_ms = params->until_ms};
 	uint64_t from = params->since.number;
 	enum err err;
 

@@ -267,14 +267,10 @@ static enum err
 look(void *context, const struct audit_entry *entry)
 {
 	struct numbers *numbers = context;
-	const struct trail_article *article = numbers->article;
 
-	if (!trail_is_about_article(entry) ||
-	    !span_eq(entry->codein, article->codein) ||
-	    (article->supplier.len > 0 &&
-		!span_eq(entry->supplier, article->supplier)))
-		return ERR_OK;
-	return add_number(numbers, entry->number);
+	return trail_is_of(numbers->article, entry)
+	    ? add_number(numbers, entry->number)
+	    : ERR_OK;
 }
 
 static int

@@ -46,7 +46,9 @@ enum err trail_since(struct state_view *view, int64_t *when_ms);
 /*
  * Calls `each` for the entries from `number` on, oldest first; with `back` for
  * those before `number`, newest first. Entries that are not wanted may be left
- * out (NULL: all are wanted). Each is borrowed until `each` returns.
+ * out (NULL: all are wanted). Each is borrowed until `each` returns. A file that
+ * cannot be read ends the reading, and archived ones are passed over, unless
+ * wanted->left_out is told of both.
  */
 enum err trail_each(struct state_view *view, const struct trail_wanted *wanted,
     uint64_t number, bool back,
@@ -66,6 +68,7 @@ struct trail_article {
 	struct span codein;
 	uint64_t from, to; /* numbers; to 0: no end */
 	bool back; /* newest first */
+	const struct trail_left_out *left_out; /* as of trail_each() */
 };
 
 static inline bool
@@ -73,6 +76,16 @@ trail_in_bounds(const struct trail_article *article, uint64_t number)
 {
 	return number >= article->from &&
 	    (article->to == 0 || number <= article->to);
+}
+
+static inline bool
+trail_is_of(
+    const struct trail_article *article, const struct audit_entry *entry)
+{
+	return trail_is_about_article(entry) &&
+	    span_eq(entry->codein, article->codein) &&
+	    (article->supplier.len == 0 ||
+		span_eq(entry->supplier, article->supplier));
 }
 
 /*

@@ -120,10 +120,13 @@ uint64_t trail_part_key(struct span supplier, struct span codein);
 
 /* --- reading -------------------------------------------------------------- */
 
+struct trail_left_out; /* trail_parts.h */
+
 /* A reader's filter: blocks without a match are skipped. Zeros: everything. */
 struct trail_wanted {
 	struct span supplier, author;
 	int64_t from_ms, until_ms; /* up to before until_ms; 0: no end */
+	const struct trail_left_out *left_out; /* NULL: damage ends a reading */
 };
 
 struct trail_part; /* an open file; one thread at a time */
@@ -148,7 +151,8 @@ enum err trail_part_get(
 /*
  * Calls `each` for the entries with numbers from `from` to `to` in blocks that
  * may have what is wanted, backwards with `back`. Each entry is borrowed until
- * the call returns.
+ * the call returns. With wanted->left_out the blocks behind a damaged one are read
+ * too, before ERR_DAMAGED is returned.
  */
 enum err trail_part_each(struct trail_part *part,
     const struct trail_wanted *wanted, uint64_t from, uint64_t to, bool back,

@@ -142,6 +142,8 @@ trail_part_each(struct trail_part *part, const struct trail_wanted *wanted,
 	struct walking walking = {from > head->first ? from : head->first,
 	    to < head->last ? to : head->last, back, each, context};
 	struct search search = {.none = true};
+	const bool goes_on = wanted != NULL && wanted->left_out != NULL;
+	bool damaged = false;
 	uint32_t first, last;
 	enum err err = trail_part_map(part);
 
@@ -157,6 +159,10 @@ trail_part_each(struct trail_part *part, const struct trail_wanted *wanted,
 		err = may_have(&may, &search, part, block);
 		if (err == ERR_OK && may)
 			err = walk_block(part, block, &walking);
+		if (err == ERR_DAMAGED && goes_on) {
+			damaged = true;
+			err = ERR_OK;
+		}
 	}
-	return err;
+	return err == ERR_OK && damaged ? ERR_DAMAGED : err;
 }

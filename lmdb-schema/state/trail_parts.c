@@ -220,6 +220,19 @@ open_part(struct trail_part **part, struct state_view *view,
 	return err;
 }
 
+/* After `err` of a part: ERR_OK when the reading goes on behind it. */
+static enum err
+leave_out(const struct trail_left_out *left_out,
+    const struct trail_parts_row *row, enum err err)
+{
+	if (left_out == NULL ||
+	    (err != ERR_NOT_FOUND && err != ERR_DAMAGED && err != ERR_VERSION &&
+		err != ERR_DENIED && err != ERR_SYSTEM))
+		return err;
+	left_out->tell(left_out->context, row, err);
+	return ERR_OK;
+}
+
 static bool
 may_have(const struct trail_parts_row *row, const struct trail_wanted *wanted)
 {
@@ -234,6 +247,8 @@ trail_parts_walk(struct state_view *view, const struct trail_wanted *wanted,
     enum err (*each)(void *context, const struct audit_entry *entry),
     void *context)
 {
+	const struct trail_left_out *left_out =
+	    wanted == NULL ? NULL : wanted->left_out;
 	struct rows rows = {.from = from, .to = to};
 	enum err err = trail_parts_each(state_view_txn(view), add_row, &rows);
 
@@ -248,8 +263,9 @@ trail_parts_walk(struct state_view *view, const struct trail_wanted *wanted,
 		if (err == ERR_OK)
 			err = trail_part_each(
 			    part, wanted, from, to, back, each, context);
-		else if (err == ERR_NOT_FOUND)
+		else if (err == ERR_NOT_FOUND && left_out == NULL)
 			err = ERR_OK;
+		err = leave_out(left_out, row, err);
 	}
 	free(rows.rows);
 	return err;
@@ -373,6 +389,67 @@ tell_pieces(const struct pieces *pieces,
 	return err;
 }
 
+/* An article's entries among all of a part. */
+struct picking {
+	const struct trail_article *article;
+	enum err (*each)(void *context, const struct audit_entry *entry);
+	void *context;
+};
+
+static enum err
+pick(void *context, const struct audit_entry *entry)
+{
+	const struct picking *picking = context;
+
+	return trail_is_of(picking->article, entry)
+	    ? picking->each(picking->context, entry)
+	    : ERR_OK;
+}
+
+/*
+ * The entries are in a part twice: where those by article are damaged, a reader
+ * that goes on gets them from the others. ERR_DAMAGED all the same.
+ */
+static enum err
+pick_all(struct trail_part *part, const struct trail_article *article,
+    enum err (*each)(void *context, const struct audit_entry *entry),
+    void *context)
+{
+	const struct trail_wanted wanted = {
+	    .supplier = article->supplier, .left_out = article->left_out};
+	struct picking picking = {article, each, context};
+	enum err err = trail_part_each(part, &wanted, article->from,
+	    article->to == 0 ? UINT64_MAX : article->to, article->back, pick,
+	    &picking);
+
+	return err == ERR_OK ? ERR_DAMAGED : err;
+}
+
+static enum err
+history_of_part(struct pieces *pieces, struct state_view *view,
+    const struct trail_parts_row *row,
+    enum err (*each)(void *context, const struct audit_entry *entry),
+    void *context)
+{
+	const struct trail_article *article = pieces->article;
+	struct trail_part *part;
+	enum err err = open_part(&part, view, row);
+
+	if (err == ERR_NOT_FOUND && article->left_out == NULL)
+		return ERR_OK;
+	if (err != ERR_OK)
+		return leave_out(article->left_out, row, err);
+	buf_clear(&pieces->values);
+	buf_clear(&pieces->pieces);
+	err = trail_part_of(
+	    part, article->supplier, article->codein, add_piece, pieces);
+	if (err == ERR_OK)
+		err = tell_pieces(pieces, each, context);
+	else if (err == ERR_DAMAGED && article->left_out != NULL)
+		err = pick_all(part, article, each, context);
+	return leave_out(article->left_out, row, err);
+}
+
 enum err
 trail_parts_history(struct state_view *view,
     const struct trail_article *article,
@@ -386,23 +463,10 @@ trail_parts_history(struct state_view *view,
 
 	buf_init(&pieces.values, PIECES_MAX);
 	buf_init(&pieces.pieces, PIECES_MAX);
-	for (size_t i = 0; i < rows.count && err == ERR_OK; i++) {
-		struct trail_part *part;
-
-		err = open_part(&part, view,
-		    &rows.rows[article->back ? rows.count - 1 - i : i]);
-		if (err == ERR_NOT_FOUND) {
-			err = ERR_OK;
-			continue;
-		}
-		buf_clear(&pieces.values);
-		buf_clear(&pieces.pieces);
-		if (err == ERR_OK)
-			err = trail_part_of(part, article->supplier,
-			    article->codein, add_piece, &pieces);
-		if (err == ERR_OK)
-			err = tell_pieces(&pieces, each, context);
-	}
+	for (size_t i = 0; i < rows.count && err == ERR_OK; i++)
+		err = history_of_part(&pieces, view,
+		    &rows.rows[article->back ? rows.count - 1 - i : i], each,
+		    context);
 	buf_fini(&pieces.values);
 	buf_fini(&pieces.pieces);
 	free(rows.rows);

@@ -1,16 +1,21 @@
 #!/bin/sh
 # Months of the trail are closed on a full disk, under kills, and their files are
-# damaged: no entry is lost, none is told wrongly, and the next run goes on. The
+# damaged: no entry is lost, none is told wrongly, and the next run goes on. Months
+# that are lost or in an archive are told by each command that reads them. The
 # clock of what is written before is set back by a library that stands before
 # clock_gettime(). Closes with "N passed, N failed".
 set -u
 gridctl=${GRIDCTL:-${abs_top_builddir:-.}/tools/gridctl/gridctl}
 skip() { echo "skipped: $*"; exit 77; }
 [ -x "$gridctl" ] || skip "$gridctl is not built"
+gridapi=${GRIDAPI:-${abs_top_builddir:-.}/fcgi/gridapi}
+[ -x "$gridapi" ] || skip "$gridapi is not built"
 command -v cc >/dev/null || skip "no C compiler"
 ! grep -q __asan_init "$gridctl" || skip "sanitizers allow no other library"
 work=$(mktemp -d "${TMPDIR:-/tmp}/grid-trail-XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
+server=
+trap '[ -z "$server" ] || kill "$server"
+  rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 passed=0
 failed=0
@@ -107,8 +112,16 @@ right_or_told() {
   if grid full proposals log --json >"$work/out" 2>"$work/err"; then
     cmp -s "$work/out" "$work/all"
   else
-    [ -s "$work/err" ]
+    [ -s "$work/err" ] && grep -qF "$part: entries 1 to 12 " "$work/err" &&
+      has_others "$work/out"
   fi
+}
+has_others() { # FILE: an array of JSON with all entries of the sound month
+  python3 - "$1" "$work/all" <<'END'
+import json, sys
+got, whole = (json.load(open(name)) for name in sys.argv[1:])
+sys.exit(got[-24:] != whole[12:] or any(entry not in whole for entry in got))
+END
 }
 found() { ! whole full && grep -q 'trail' "$work/out"; }
 command -v python3 >/dev/null || skip "no python3"
@@ -126,8 +139,66 @@ is "and found" found
 rm "$part"
 is "one that is missing is told" right_or_told
 is "and found, too" found
+
+# What the log shows without a month, and what it tells on standard error.
+log() { # CODE OPTION...
+  code=$1
+  shift
+  grid full proposals log "$@" >"$work/out" 2>"$work/err"
+  [ $? = "$code" ]
+}
+shown() { awk 'NR > 1 { print $1 }' "$work/out" | paste -sd ' '; }
+told() { grep -qE "$1" "$work/err"; }
+missing='entries 1 to 12 of the audit trail \([0-9-]*\): the file is missing: copy the file back from a backup'
+is "without a month the log fails" log 1
+is "and shows the others" [ "$(shown)" = "$(seq -s ' ' 13 36)" ]
+is "and tells what lacks, why, and what to do" told "$missing"
+is "the newest that need the month are shown" log 1 --last 30
+is "as far as they are there" [ "$(shown)" = "$(seq -s ' ' 13 36)" ]
+is "with what lacks" told "$missing"
+is "the newest without the month are as always" log 0 --last 10
+is "and nothing is told" [ ! -s "$work/err" ]
+is "so are those from a later entry on" log 0 --from 13 --last 30
+is "and nothing is told of them, either" [ ! -s "$work/err" ]
+is "an article's log tells it, too" log 1 --codein A1
+is "in the same words" told "$missing"
 cp "$work/sound" "$part"
 is "put back, all is right" same full
 is "and whole" whole full
+
+# gridapi takes the first month to an archive, and leaves the second one.
+mkdir "$work/archive" "$work/run"
+second=$(find "$work/full/trail" -name '*.part' | sort | tail -n 1)
+month=$(basename "$second" | cut -c 1-7)
+keep=$(($(date -u +%Y) * 12 + $(date -u +%-m) - ${month%-*} * 12 - $(expr "${month#*-}" + 0)))
+"$gridapi" --config /dev/null --set data.dir="$work/full" --set hooks.deliver=no \
+  --set pages.socket="$work/run/pages" --set slow.socket="$work/run/slow" \
+  --set compute.gridctl="$gridctl" --set trail.keep=$keep \
+  --set trail.archive="$work/archive" >"$work/api.log" 2>&1 &
+server=$!
+while [ -e "$part" ] && kill -0 $server 2>/dev/null; do sleep 0.05; done
+kill $server 2>/dev/null
+wait $server
+server=
+is "a month is in the archive" [ "$(ls "$work/archive")" = "$(basename "$part")" ]
+is "and the other one is here" [ "$(parts full)" = 1 ]
+away="entries 1 to 12 \\(.*\\) are in the archive: copy the file back into $work/full/trail to read them"
+is "the log shows what is here" log 0
+is "all of it" [ "$(shown)" = "$(seq -s ' ' 13 36)" ]
+is "and tells what is in the archive" told "$away"
+is "as JSON, too" log 0 --json
+is "which has all that is here" has_others "$work/out"
+is "and tells the same" told "$away"
+is "the newest, too, where the month is needed" log 0 --last 30
+is "in the same words" told "$away"
+is "not where it is not" log 0 --last 10
+is "then nothing is told" [ ! -s "$work/err" ]
+is "an article's log tells it" log 0 --codein A1
+is "in the same words as well" told "$away"
+cp -p "$work/archive/$(basename "$part")" "$work/full/trail"
+is "a month that is copied back is read" log 0
+is "and nothing is told of it" [ ! -s "$work/err" ]
+is "and all entries are there" same full
+rm "$part"
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

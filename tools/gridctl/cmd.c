@@ -346,7 +346,7 @@ void
 cmd_list_begin(struct cmd_list *list, bool as_json)
 {
 	assert(list != NULL);
-	buf_init(&list->text, (size_t)1 << 30);
+	buf_init(&list->text, (size_t)1 << 34);
 	jsonw_init(&list->json, &list->text);
 	list->as_json = as_json;
 	if (as_json)

@@ -1,0 +1,325 @@
+/*
+ * gridctl proposals log: the audit trail. Entries of files that are lost or in an
+ * archive are told on stderr, behind all the others.
+ */
+#include <assert.h>
+#include <stdio.h>
+
+#include "common/arena.h"
+#include "common/opt.h"
+#include "lmdb-schema/state/trail.h"
+#include "lmdb-schema/state/trail_look.h"
+#include "tools/gridctl/proposals.h"
+
+#define COMMAND "proposals log"
+
+/* Of --last: entries, and bytes of their texts. */
+#define NEWEST_MAX 100000
+#define NEWEST_BYTES ((size_t)256 << 20)
+
+/* Bytes of what is told: two lines for each month. */
+#define LEFT_OUT_BYTES ((size_t)1 << 24)
+
+struct options {
+	const char *codein;
+	int64_t from, last;
+	bool json;
+};
+
+static const struct opt_row rows[] = {
+    {"--codein", 0, OPT_TEXT, offsetof(struct options, codein), 0, 0, "CODEIN",
+	"what happened to this article only"},
+    {"--from", 0, OPT_INT, offsetof(struct options, from), 0, INT64_MAX, "N",
+	"from this entry on (default 1)"},
+    {"--last", 0, OPT_INT, offsetof(struct options, last), 1, NEWEST_MAX, "N",
+	"the newest N only: few files are read for them"},
+    {"--json", 0, OPT_FLAG, offsetof(struct options, json), 0, 0, NULL,
+	"as a JSON array"},
+};
+
+static const struct opt_spec spec = {
+    .usage = "gridctl [--data DIR] proposals log [OPTION]... [SUPPLIER]",
+    .about = "Prints the audit trail, oldest entry first: who did what when. "
+	     "Entries that cannot be read are told on standard error, with "
+	     "exit code 1; entries in an archive are told, too.",
+    .rows = rows,
+    .count = sizeof(rows) / sizeof(rows[0]),
+    .args_max = 1,
+};
+
+/* The newest entries so far, newest first. */
+struct newest {
+	struct buf entries; /* struct audit_entry of each */
+	struct arena *texts;
+	int64_t left;
+};
+
+struct log {
+	struct proposals_listing of;
+	const struct options *options;
+	struct span codein; /* empty: all */
+	struct newest newest; /* with --last */
+	/* Left out, and told behind the list */
+	struct trail_stretch archived;
+	struct buf left_out;
+	enum err
+	    err; /* of state.mdb or a file, behind which others were read */
+};
+
+/* --- what is left out ----------------------------------------------------- */
+
+static void
+tell_archived(struct log *log)
+{
+	const struct trail_stretch *stretch = &log->archived;
+	char months[TRAIL_MONTHS_MAX];
+
+	if (stretch->files == 0)
+		return;
+	trail_months_text(months, stretch);
+	buf_addf(&log->left_out,
+	    "gridctl " COMMAND ": entries %s to %s (%s) are in the archive: "
+	    "copy the %s back into %s/trail to read them\n",
+	    cmd_count(stretch->first), cmd_count(stretch->last), months,
+	    stretch->files == 1 ? "file" : "files", cmd_data_dir());
+	log->archived = (struct trail_stretch){.files = 0};
+}
+
+static void
+leave_out(void *context, const struct trail_parts_row *row, enum err err)
+{
+	struct log *log = context;
+	struct fault fault;
+
+	if (row->last < (uint64_t)log->options->from)
+		return;
+	if (err == ERR_NOT_FOUND) {
+		if (trail_stretch_add(&log->archived, row, err))
+			return;
+		tell_archived(log);
+		(void)trail_stretch_add(&log->archived, row, err);
+		return;
+	}
+	tell_archived(log);
+	trail_tell_lost(&fault, log->of.store, row, err);
+	buf_addf(&log->left_out,
+	    "gridctl " COMMAND ": not all can be read: %s: %s\n", fault.place,
+	    fault.message);
+	log->err = err;
+}
+
+/* Behind the list. */
+static int
+tell_left_out(struct log *log)
+{
+	tell_archived(log);
+	if (buf_end(&log->left_out) == ERR_OK)
+		(void)fwrite(log->left_out.data, 1, log->left_out.len, stderr);
+	buf_fini(&log->left_out);
+	return log->err == ERR_OK ? CMD_DONE : CMD_FAILED;
+}
+
+/* --- entries -------------------------------------------------------------- */
+
+static bool
+is_wanted(const struct log *log, const struct audit_entry *entry)
+{
+	return (log->of.supplier.len == 0 ||
+		   span_eq(log->of.supplier, entry->supplier)) &&
+	    (log->codein.len == 0 || span_eq(log->codein, entry->codein));
+}
+
+/*
+ * With the blanks behind it, one at least. A history has thousands of lines, and
+ * printf() takes most of its time.
+ */
+static void
+add_column(struct buf *text, struct span value, size_t width)
+{
+	static const char blanks[] = "                            ";
+	size_t left = value.len < width ? width - value.len : 1;
+
+	assert(width < sizeof(blanks));
+	buf_add_span(text, value);
+	buf_add(text, blanks, left);
+}
+
+static void
+add_object(struct jsonw *json, const struct audit_entry *entry)
+{
+	jsonw_object_begin(json);
+	jsonw_key(json, "number");
+	jsonw_int(json, (int64_t)entry->number);
+	cmd_json_time(json, "at", entry->when_ms);
+	proposals_add_member(json, "event", entry->event);
+	proposals_add_member(json, "actor", entry->actor);
+	proposals_add_member(json, "fournisseur", entry->supplier);
+	proposals_add_member(json, "codein", entry->codein);
+	proposals_add_member(json, "gamme", entry->gamme);
+	proposals_add_member(json, "before", entry->before);
+	proposals_add_member(json, "motif", entry->motif);
+	proposals_add_member(json, "proposedBy", entry->author);
+	cmd_json_time(json, "proposedAt", entry->proposed_ms);
+	jsonw_object_end(json);
+}
+
+static enum err
+add_entry(void *context, const struct audit_entry *entry)
+{
+	struct log *log = context;
+	struct buf *text = &log->of.list.text;
+	char when[DATE_TEXT_MAX];
+
+	if (!is_wanted(log, entry))
+		return ERR_OK;
+	if (log->of.json) {
+		add_object(&log->of.list.json, entry);
+		return buf_end(text);
+	}
+	cmd_time(when, entry->when_ms);
+	buf_addf(text, "%8llu  ", (unsigned long long)entry->number);
+	add_column(text, span_of(when), 26);
+	add_column(text, entry->event, 13);
+	add_column(text, entry->supplier, 11);
+	add_column(text, entry->codein, 13);
+	add_column(text, entry->gamme, 6);
+	add_column(text, entry->before, 7);
+	buf_add_span(text, entry->actor);
+	proposals_add_motif(text, entry->motif);
+	return buf_end(text);
+}
+
+/* The entries that may be wanted, from `from` on; with `back` newest first. */
+static enum err
+each_entry(struct log *log, uint64_t from, bool back,
+    enum err (*each)(void *context, const struct audit_entry *entry))
+{
+	const struct trail_left_out left_out = {leave_out, log};
+	const struct trail_article article = {.supplier = log->of.supplier,
+	    .codein = log->codein,
+	    .from = (uint64_t)log->options->from,
+	    .back = back,
+	    .left_out = &left_out};
+	const struct trail_wanted wanted = {
+	    .supplier = log->of.supplier, .left_out = &left_out};
+
+	return log->codein.len > 0
+	    ? trail_history(log->of.view, &article, each, log)
+	    : trail_each(log->of.view, &wanted, from, back, each, log);
+}
+
+static enum err
+keep_entry(struct newest *newest, const struct audit_entry *entry)
+{
+	struct audit_entry copy = *entry;
+	struct span *const texts[] = {&copy.event, &copy.actor, &copy.supplier,
+	    &copy.codein, &copy.gamme, &copy.before, &copy.motif, &copy.author,
+	    &copy.recorded};
+
+	for (unsigned i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		*texts[i] = arena_copy(newest->texts, *texts[i]);
+		if (texts[i]->ptr == NULL)
+			return ERR_NO_MEMORY;
+	}
+	buf_add(&newest->entries, &copy, sizeof(copy));
+	return buf_end(&newest->entries);
+}
+
+static enum err
+keep_newest(void *context, const struct audit_entry *entry)
+{
+	struct log *log = context;
+	struct newest *newest = &log->newest;
+	uint64_t from = (uint64_t)log->options->from;
+	enum err err = ERR_OK;
+
+	if (entry->number >= from && is_wanted(log, entry)) {
+		err = keep_entry(newest, entry);
+		newest->left--;
+	}
+	/* At `from` already: no earlier file is opened. */
+	if (err == ERR_OK && (newest->left == 0 || entry->number <= from))
+		err = ERR_EXISTS;
+	return err;
+}
+
+static enum err
+add_newest(struct log *log)
+{
+	const struct buf *kept = &log->newest.entries;
+	const struct audit_entry *entries = (const void *)kept->data;
+	enum err err = ERR_OK;
+
+	for (size_t i = kept->len / sizeof(*entries); i > 0 && err == ERR_OK;
+	     i--)
+		err = add_entry(log, &entries[i - 1]);
+	return err;
+}
+
+/* Reads the newest entries first, and shows them the other way. */
+static enum err
+log_newest(struct log *log)
+{
+	struct newest *newest = &log->newest;
+	uint64_t last;
+	enum err err = trail_last(log->of.view, &last), added = ERR_OK;
+
+	newest->left = log->options->last;
+	newest->texts = arena_new(NEWEST_BYTES);
+	if (newest->texts == NULL)
+		err = ERR_NO_MEMORY;
+	buf_init(&newest->entries, NEWEST_BYTES);
+	if (err == ERR_OK)
+		err = each_entry(log, last + 1, true, keep_newest);
+	if (err == ERR_EXISTS)
+		err = ERR_OK;
+	if (err == ERR_OK || err == ERR_DAMAGED)
+		added = add_newest(log);
+	buf_fini(&newest->entries);
+	arena_free(newest->texts);
+	return added == ERR_OK ? err : added;
+}
+
+/* Behind damage in state.mdb nothing more is read; what was read is shown. */
+static enum err
+log_all(void *context)
+{
+	struct log *log = context;
+	enum err err;
+
+	if (!log->of.json)
+		buf_addf(&log->of.list.text,
+		    "%8s  %-24s  %-12s %-10s %-12s %-5s %-5s  %s\n", "entry",
+		    "when", "event", "supplier", "codein", "range", "was",
+		    "actor");
+	err = log->options->last > 0
+	    ? log_newest(log)
+	    : each_entry(log, (uint64_t)log->options->from, false, add_entry);
+	if (err != ERR_DAMAGED)
+		return err;
+	log->err = err;
+	buf_addf(&log->left_out,
+	    "gridctl " COMMAND ": not all can be read: state.mdb: %s: 'gridctl "
+	    "check' says what to do\n",
+	    err_text(err));
+	return ERR_OK;
+}
+
+int
+proposals_log(int argc, char **argv)
+{
+	struct options options = {.from = 1};
+	struct log log = {.options = &options};
+	int args, told,
+	    result = cmd_options(&options, &spec, argc, argv, &args);
+
+	if (result != CMD_GO)
+		return result;
+	log.of.named = args > 0 ? argv[1] : NULL;
+	log.of.json = options.json;
+	log.codein = span_of(options.codein);
+	buf_init(&log.left_out, LEFT_OUT_BYTES);
+	result = proposals_show(COMMAND, &log.of, log_all, &log);
+	told = tell_left_out(&log);
+	return result == CMD_DONE ? told : result;
+}
