@@ -38,8 +38,8 @@ enum err trail_get(
     struct state_view *view, uint64_t number, struct audit_entry *entry);
 
 /*
- * When the trail begins that can be read: the time of its oldest entry, without
- * those in an archive. ERR_NOT_FOUND for an empty trail.
+ * When the trail begins that can be read without a gap: the time of the first entry
+ * behind all those in an archive. ERR_NOT_FOUND for an empty trail.
  */
 enum err trail_since(struct state_view *view, int64_t *when_ms);
 

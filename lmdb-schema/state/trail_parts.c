@@ -274,32 +274,37 @@ trail_parts_walk(struct state_view *view, const struct trail_wanted *wanted,
 struct beginning {
 	const struct store *store;
 	int64_t *when_ms;
+	bool found;
 };
 
 static enum err
 take_beginning(void *context, const struct trail_parts_row *row)
 {
-	const struct beginning *beginning = context;
+	struct beginning *beginning = context;
 	char path[FS_PATH_MAX];
 	enum err err = trail_parts_path(
 	    path, beginning->store, row->month, row->first, "");
 
-	if (err != ERR_OK || (row->away && eaccess(path, F_OK) != 0))
+	if (err != ERR_OK)
 		return err;
-	*beginning->when_ms = row->oldest_ms;
-	return ERR_EXISTS;
+	if (row->away && eaccess(path, F_OK) != 0)
+		beginning->found = false;
+	else if (!beginning->found) {
+		*beginning->when_ms = row->oldest_ms;
+		beginning->found = true;
+	}
+	return ERR_OK;
 }
 
 enum err
 trail_parts_since(struct state_view *view, int64_t *when_ms)
 {
-	struct beginning beginning = {state_view_store(view), when_ms};
+	struct beginning beginning = {
+	    .store = state_view_store(view), .when_ms = when_ms};
 	enum err err =
 	    trail_parts_each(state_view_txn(view), take_beginning, &beginning);
 
-	if (err == ERR_OK)
-		return ERR_NOT_FOUND;
-	return err == ERR_EXISTS ? ERR_OK : err;
+	return err == ERR_OK && !beginning.found ? ERR_NOT_FOUND : err;
 }
 
 /* Of an entry by its number: *part has it. */

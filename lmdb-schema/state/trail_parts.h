@@ -82,8 +82,8 @@ enum err trail_parts_walk(struct state_view *view,
     void *context);
 
 /*
- * When the first part begins, as its row says, that is no archived one without a
- * file. ERR_NOT_FOUND when there is none.
+ * When the part begins, as its row says, from which on none is archived and
+ * without a file. ERR_NOT_FOUND when there is none.
  */
 enum err trail_parts_since(struct state_view *view, int64_t *when_ms);
 

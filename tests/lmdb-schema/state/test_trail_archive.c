@@ -153,6 +153,35 @@ START_TEST(only_months_before_go_and_come_back)
 }
 END_TEST
 
+static int64_t
+since(void)
+{
+	struct state_view *view;
+	int64_t when_ms;
+
+	ck_assert_int_eq(state_view_open(&view, states), ERR_OK);
+	ck_assert_int_eq(trail_since(view, &when_ms), ERR_OK);
+	state_view_close(view);
+	return when_ms;
+}
+
+/* All entries are of the 10th of their month. */
+START_TEST(the_trail_begins_behind_the_last_month_that_lacks)
+{
+	const int64_t tenth = INT64_C(9) * 86400000;
+
+	ck_assert_int_eq(since(), first_of(1) + tenth);
+	archives(12);
+	ck_assert_int_eq(since(), first_of(3) + tenth);
+	put_back(JANUARY);
+	ck_assert_int_eq(since(), first_of(3) + tenth);
+	put_back(FEBRUARY);
+	ck_assert_int_eq(since(), first_of(1) + tenth);
+	ck_assert_int_eq(unlink(scratch_path("data/trail/" JANUARY)), 0);
+	ck_assert_int_eq(since(), first_of(2) + tenth);
+}
+END_TEST
+
 START_TEST(a_folder_that_is_not_there_is_not_made)
 {
 	uint64_t moved;
@@ -281,6 +310,7 @@ test_suite(void)
 	tcase_add_checked_fixture(tc, quiet_begin, quiet_end);
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, only_months_before_go_and_come_back);
+	tcase_add_test(tc, the_trail_begins_behind_the_last_month_that_lacks);
 	tcase_add_test(tc, a_folder_that_is_not_there_is_not_made);
 	tcase_add_test(tc, a_damaged_month_stays);
 	tcase_add_test(tc, another_file_put_back_is_told);
