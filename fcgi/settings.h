@@ -52,10 +52,17 @@ struct api_settings {
 /*
  * Checks beyond the table: ERR_BAD_INPUT and a fault for an api.public_url
  * that is no http or https address with a host and without query, or for a
- * trail.keep without trail.archive, or for outside.accept without any
+ * trail.archive that is no whole path, or trail.keep without one, or for outside.accept without any
  * group or with an address that is none.
  */
 enum err settings_check(
+    const struct api_settings *settings, struct fault *fault);
+
+/*
+ * Whether trail.archive, where there is one, is a folder that can be written. It
+ * may be a disk that is mounted later: serving goes on without it.
+ */
+enum err settings_check_archive(
     const struct api_settings *settings, struct fault *fault);
 
 /* Whether compute.gridctl can be run; what else the fault says. */

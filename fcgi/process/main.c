@@ -32,7 +32,8 @@ static const struct opt_row rows[] = {
     {"--set", 's', OPT_LIST, AT(sets), 0, 0, "SECTION.NAME=VALUE",
 	"override one setting; may be given many times"},
     {"--check", 0, OPT_FLAG, AT(check), 0, 0, NULL,
-	"check the settings, gridctl and the data directory, and exit"},
+	"check the settings, gridctl, the trail's archive and the data "
+	"directory, and exit"},
     {"--print-settings", 0, OPT_FLAG, AT(print_settings), 0, 0, NULL,
 	"print a settings file with every setting at its default"},
     {"--version", 0, OPT_FLAG, AT(version), 0, 0, NULL, "print the version"},
@@ -159,6 +160,8 @@ check(const struct api_settings *settings, struct metrics *metrics)
 
 	fault_clear(&fault);
 	err = settings_check_gridctl(settings, &fault);
+	if (err == ERR_OK)
+		err = settings_check_archive(settings, &fault);
 	if (err == ERR_OK)
 		err = server_open(&server, settings, metrics, &fault);
 	server_close(server);

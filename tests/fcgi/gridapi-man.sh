@@ -70,7 +70,8 @@ esac
 
 # --check looks at what the table of settings cannot.
 checked() { # checked NAME PATTERN SETTING
-  said=$("$gridapi" --set data.dir=/nonexistent --set "$3" --check 2>&1)
+  said=$("$gridapi" --set data.dir=/nonexistent --set compute.gridctl=/bin/sh \
+    --set "$3" --check 2>&1)
   if [ $? -eq 1 ] && echo "$said" | grep -qF "$2"; then
     passed=$((passed + 1))
   else
@@ -84,6 +85,11 @@ checked "a mode with a digit that is none" '[pages] socket_mode: is no mode' \
   pages.socket_mode=680
 checked "a gridctl that is not there" '[compute] gridctl: is not there' \
   compute.gridctl=/nonexistent
+checked "an archive by a relative path" \
+  '[trail] archive: is no whole path of a folder' trail.archive=archive
+checked "an archive that is not there" \
+  '[trail] archive: is not there, or cannot be reached: "/nonexistent"; months stay' \
+  trail.archive=/nonexistent
 
 if command -v mandoc >/dev/null; then
   for page in gridapi.8 gridapi.conf.5; do

@@ -64,6 +64,12 @@ rm -f "$work/data/locks/attempts"
 is "root's --check finds all fine" root --check
 is "and nothing in the data directory is root's" none_of_roots
 is "so that the owner's gridapi opens it" nobody --check
+mkdir "$work/archive"
+nobody --check --set trail.archive="$work/archive" >"$work/archive.log" 2>&1
+is "an archive that the owner may not write is told" \
+  grep -q '\[trail\] archive: may not be written' "$work/archive.log"
+chown nobody "$work/archive"
+is "and one of the owner's is fine" nobody --check --set trail.archive="$work/archive"
 
 rm -f "$work/data/locks/attempts"
 "$work/gridapi" --config "$work/gridapi.conf" >"$work/log" 2>&1 &
