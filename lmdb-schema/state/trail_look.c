@@ -142,19 +142,19 @@ remedy_of(const struct trail_parts_row *row, enum err err)
 }
 
 void
-trail_tell_lost(struct fault *fault, const struct store *store,
+trail_lost(struct trail_lost *lost, const struct store *store,
     const struct trail_parts_row *row, enum err err)
 {
-	char path[FS_PATH_MAX] = "", month[DATE_TEXT_MAX];
+	char month[DATE_TEXT_MAX];
 	bool missing;
 
-	(void)trail_parts_path(path, store, row->month, row->first, "");
-	missing = access(path, F_OK) != 0 && err == ERR_DAMAGED;
+	lost->path[0] = '\0';
+	(void)trail_parts_path(lost->path, store, row->month, row->first, "");
+	missing = err == ERR_DAMAGED && eaccess(lost->path, F_OK) != 0;
 	month_text(month, row->month);
-	fault_clear(fault);
-	fault_set(fault, path,
-	    "entries %llu to %llu of the audit trail (%s): %s: %s",
+	snprintf(lost->what, sizeof(lost->what),
+	    "entries %llu to %llu of the audit trail (%s): %s",
 	    (unsigned long long)row->first, (unsigned long long)row->last,
-	    month, missing ? "the file is missing" : err_text(err),
-	    remedy_of(row, err));
+	    month, missing ? "the file is missing" : err_text(err));
+	lost->todo = remedy_of(row, err);
 }

@@ -44,6 +44,13 @@ enum err trail_look(struct store *store,
 void trail_months_text(
     char text[TRAIL_MONTHS_MAX], const struct trail_stretch *stretch);
 
-/* Says of a file that is lost: its path, its entries, why, and what to do. */
-void trail_tell_lost(struct fault *fault, const struct store *store,
+/* A lost file as a person is told of it. */
+struct trail_lost {
+	char path[FS_PATH_MAX];
+	char what
+	    [128]; /* "entries 1 to 900 of the audit trail (2026-01): ..." */
+	const char *todo;
+};
+
+void trail_lost(struct trail_lost *lost, const struct store *store,
     const struct trail_parts_row *row, enum err err);

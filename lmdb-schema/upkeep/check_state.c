@@ -130,7 +130,7 @@ check_part(void *context, const struct trail_parts_row *row)
 	struct state_check *check = context;
 	struct checking *checking = check->checking;
 	struct trail_part *part;
-	struct fault fault;
+	struct trail_lost lost;
 	enum err err = trail_parts_open(&part, checking->store, row);
 
 	if (check->next != row->first)
@@ -151,9 +151,9 @@ check_part(void *context, const struct trail_parts_row *row)
 	if (err_is_limit(err))
 		return err;
 	if (err != ERR_OK) {
-		trail_tell_lost(&fault, checking->store, row, err);
-		checking_tell(
-		    checking, span_of(fault.place), "%s", fault.message);
+		trail_lost(&lost, checking->store, row, err);
+		checking_tell(checking, span_of(lost.path), "%s: %s", lost.what,
+		    lost.todo);
 	}
 	if (checking->at != NULL)
 		checking->at(checking->context, checking->counts->bytes);

@@ -162,6 +162,20 @@ is "so are those from a later entry on" log 0 --from 13 --last 30
 is "and nothing is told of them, either" [ ! -s "$work/err" ]
 is "an article's log tells it, too" log 1 --codein A1
 is "in the same words" told "$missing"
+doctor() { # PATTERN: of a line, without what is behind the data directory
+  grid full doctor --site "$work/none" --settings "$work/none" 2>&1 | grep -qE "$1"
+}
+stat() { grid full stat "$@" 2>"$work/err" >"$work/out"; }
+trail_of() { # the months that stat --json has, a line each
+  stat --json && python3 -c 'import json, sys
+for one in json.load(open(sys.argv[1]))["trailMonths"]:
+    print(one["place"], one["firstEntry"], one["lastEntry"], one["files"], one["bytes"] > 100)' "$work/out"
+}
+is "the doctor tells a missing file" doctor "^WRONG +trail +$part: entries 1 to 12 "
+is "and what to do" doctor '^ +-> copy the file back from a backup'
+is "so does stat" [ "$(trail_of)" = "$(printf 'lost 1 12 1 True\nhere 13 24 1 True')" ]
+head -c 100 "$work/sound" >"$part"
+is "the doctor tells a file that is cut" doctor "^WRONG +trail +$part: .*: stored data damaged"
 cp "$work/sound" "$part"
 is "put back, all is right" same full
 is "and whole" whole full
@@ -195,6 +209,12 @@ is "not where it is not" log 0 --last 10
 is "then nothing is told" [ ! -s "$work/err" ]
 is "an article's log tells it" log 0 --codein A1
 is "in the same words as well" told "$away"
+is "the doctor counts it" doctor '^ok +trail +files of earlier months here: 1, in an archive: 1$'
+is "stat lists it" stat
+is "in a line" grep -qE '^trail [0-9-]{7} .* bytes  1 file archived, entries 1 to 12$' "$work/out"
+is "as JSON, too" [ "$(trail_of)" = "$(printf 'archived 1 12 1 True\nhere 13 24 1 True')" ]
+is "check counts it" grid full check >"$work/out"
+is "as no fault" grep -q '^1 file of the audit trail is in an archive, and not read$' "$work/out"
 cp -p "$work/archive/$(basename "$part")" "$work/full/trail"
 is "a month that is copied back is read" log 0
 is "and nothing is told of it" [ ! -s "$work/err" ]

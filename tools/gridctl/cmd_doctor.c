@@ -48,7 +48,8 @@ static const struct opt_spec spec = {
     .usage = "gridctl [--data DIR] doctor [OPTION]...",
     .about =
 	"Checks the data directory, the disk, the clock, the age of the "
-	"data, the hooks, the backups, the night, its inbox, the services, "
+	"data, the files of the audit trail, the hooks, the backups, the "
+	"night, its inbox, the services, "
 	"the site and, on a node of a cluster, what nginx has for the others, "
 	"and says for each "
 	"whether it is "
@@ -305,8 +306,8 @@ look_at_data(struct doctor *doctor)
 	err = store_open(&store, cmd_data_dir(), &fault);
 	if (err == ERR_OK)
 		err = stat_collect(&counts, store);
-	store_close(store);
 	if (err != ERR_OK) {
+		store_close(store);
 		doctor_say(doctor, DOCTOR_WRONG, "data",
 		    err == ERR_DAMAGED ? "'gridctl check' says what is left"
 			: err != ERR_DENIED    ? NULL
@@ -324,6 +325,8 @@ look_at_data(struct doctor *doctor)
 	look_at_import(doctor, &counts, date_now_ms());
 	look_at_snapshots(doctor, &counts);
 	look_at_proposals(doctor, &counts, date_now_ms());
+	doctor_trail(doctor, store);
+	store_close(store);
 	look_at_hooks(doctor, &counts.hooks, date_now_ms());
 	if (counts.facts != 0)
 		doctor_backups(doctor);

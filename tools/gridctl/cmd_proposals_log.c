@@ -89,7 +89,7 @@ static void
 leave_out(void *context, const struct trail_parts_row *row, enum err err)
 {
 	struct log *log = context;
-	struct fault fault;
+	struct trail_lost lost;
 
 	if (row->last < (uint64_t)log->options->from)
 		return;
@@ -101,10 +101,10 @@ leave_out(void *context, const struct trail_parts_row *row, enum err err)
 		return;
 	}
 	tell_archived(log);
-	trail_tell_lost(&fault, log->of.store, row, err);
+	trail_lost(&lost, log->of.store, row, err);
 	buf_addf(&log->left_out,
-	    "gridctl " COMMAND ": not all can be read: %s: %s\n", fault.place,
-	    fault.message);
+	    "gridctl " COMMAND ": not all can be read: %s: %s: %s\n", lost.path,
+	    lost.what, lost.todo);
 	log->err = err;
 }
 

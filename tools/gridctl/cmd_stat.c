@@ -3,8 +3,10 @@
 
 #include "common/date.h"
 #include "common/jsonw.h"
+#include "common/members.h"
 #include "common/opt.h"
 #include "lmdb-schema/key.h"
+#include "lmdb-schema/state/trail_look.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/stat.h"
 #include "tools/gridctl/cmd.h"
@@ -20,7 +22,8 @@ static const struct opt_row rows[] = {
 
 static const struct opt_spec spec = {
     .usage = "gridctl [--data DIR] stat [--json]",
-    .about = "Prints what is stored, its size and its age.",
+    .about = "Prints what is stored, its size and its age, and where the files "
+	     "of the audit trail's earlier months are.",
     .rows = rows,
     .count = 1,
 };
@@ -94,6 +97,47 @@ value_of(const struct stat_counts *counts, const struct figure *figure)
 	return value;
 }
 
+static const char *const places[] = {[TRAIL_HERE] = "here",
+    [TRAIL_ARCHIVED] = "archived",
+    [TRAIL_LOST] = "lost"};
+
+static enum err
+print_stretch(void *context, const struct trail_stretch *stretch)
+{
+	char months[TRAIL_MONTHS_MAX];
+
+	(void)context;
+	trail_months_text(months, stretch);
+	printf("trail %-22s %12s  %s %s %s, entries %s to %s\n", months,
+	    cmd_bytes(stretch->bytes), cmd_count(stretch->files),
+	    stretch->files == 1 ? "file" : "files", places[stretch->place],
+	    cmd_count(stretch->first), cmd_count(stretch->last));
+	return ERR_OK;
+}
+
+static enum err
+add_stretch(void *context, const struct trail_stretch *stretch)
+{
+	struct jsonw *json = context;
+	char month[DATE_TEXT_MAX];
+
+	jsonw_object_begin(json);
+	jsonw_key(json, "place");
+	jsonw_text(json, places[stretch->place]);
+	jsonw_key(json, "from");
+	date_month_dashed_text(month, (int32_t)stretch->from);
+	jsonw_text(json, month);
+	jsonw_key(json, "to");
+	date_month_dashed_text(month, (int32_t)stretch->to);
+	jsonw_text(json, month);
+	members_int(json, "firstEntry", (int64_t)stretch->first);
+	members_int(json, "lastEntry", (int64_t)stretch->last);
+	members_int(json, "files", (int64_t)stretch->files);
+	members_int(json, "bytes", (int64_t)stretch->bytes);
+	jsonw_object_end(json);
+	return ERR_OK;
+}
+
 static void
 print_text(const struct stat_counts *counts)
 {
@@ -119,7 +163,7 @@ print_text(const struct stat_counts *counts)
 }
 
 static enum err
-print_json(const struct stat_counts *counts)
+print_json(const struct stat_counts *counts, struct store *store)
 {
 	char text[DATE_TEXT_MAX];
 	struct jsonw json;
@@ -147,8 +191,13 @@ print_json(const struct stat_counts *counts)
 		jsonw_key(&json, figures[i].name);
 		jsonw_int(&json, (int64_t)value_of(counts, &figures[i]));
 	}
+	jsonw_key(&json, "trailMonths");
+	jsonw_array_begin(&json);
+	err = trail_look(store, add_stretch, &json);
+	jsonw_array_end(&json);
 	jsonw_object_end(&json);
-	err = jsonw_end(&json);
+	if (err == ERR_OK)
+		err = jsonw_end(&json);
 	if (err == ERR_OK)
 		printf("%.*s\n", (int)buf.len, buf.data);
 	buf_fini(&buf);
@@ -170,9 +219,11 @@ cmd_stat(int argc, char **argv)
 	result = CMD_DONE;
 	err = stat_collect(&counts, store);
 	if (err == ERR_OK && options.json)
-		err = print_json(&counts);
-	else if (err == ERR_OK)
+		err = print_json(&counts, store);
+	else if (err == ERR_OK) {
 		print_text(&counts);
+		err = trail_look(store, print_stretch, NULL);
+	}
 	if (err != ERR_OK)
 		result = cmd_fail("stat", err, NULL);
 	store_close(store);

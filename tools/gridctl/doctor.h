@@ -1,6 +1,6 @@
 /*
- * doctor: what gridctl doctor looks at outside the data directory. Each look
- * says what it found by doctor_say().
+ * doctor: what gridctl doctor looks at, most of it outside the data directory. Each
+ * look says what it found by doctor_say().
  */
 #pragma once
 
@@ -74,6 +74,14 @@ void doctor_services(struct doctor *doctor);
 
 /* Limits of this process that the others are likely to have, too. */
 void doctor_limits(struct doctor *doctor);
+
+struct store;
+
+/*
+ * Looks whether each file of the audit trail is here or in an archive; of its
+ * bytes the head alone is read.
+ */
+void doctor_trail(struct doctor *doctor, struct store *store);
 
 /* Looks at the age of the backups, and at the last night. */
 void doctor_backups(struct doctor *doctor);
