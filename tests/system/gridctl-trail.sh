@@ -162,7 +162,7 @@ is "so are those from a later entry on" log 0 --from 13 --last 30
 is "and nothing is told of them, either" [ ! -s "$work/err" ]
 is "an article's log tells it, too" log 1 --codein A1
 is "in the same words" told "$missing"
-doctor() { # PATTERN: of a line, without what is behind the data directory
+doctor() { # PATTERN: of a line; neither a site nor a night is there
   grid full doctor --site "$work/none" --settings "$work/none" 2>&1 | grep -qE "$1"
 }
 stat() { grid full stat "$@" 2>"$work/err" >"$work/out"; }
@@ -174,6 +174,22 @@ for one in json.load(open(sys.argv[1]))["trailMonths"]:
 is "the doctor tells a missing file" doctor "^WRONG +trail +$part: entries 1 to 12 "
 is "and what to do" doctor '^ +-> copy the file back from a backup'
 is "so does stat" [ "$(trail_of)" = "$(printf 'lost 1 12 1 True\nhere 13 24 1 True')" ]
+backup() { # CODE TO
+  grid full backup "$work/$2" >"$work/out" 2>"$work/err"
+  [ $? = "$1" ]
+}
+is "a backup without the month fails" backup 1 lacking
+is "and names the file" told "^gridctl backup: $part: $missing"
+is "and has all else" told "^gridctl backup: $work/lacking has all else"
+is "which is a backup" grid lacking proposals list >"$work/out"
+is "with the other month" [ "$(parts lacking)" = 1 ]
+restored() {
+  grid again restore "$work/lacking" >"$work/out" 2>"$work/err"
+  [ $? = 1 ]
+}
+is "so does a restore of it" restored
+is "which names where the file belongs" told "^gridctl restore: $work/again/trail/.*: $missing"
+is "and is restored" [ "$(grid again proposals log 2>"$work/err" | wc -l)" = 25 ]
 head -c 100 "$work/sound" >"$part"
 is "the doctor tells a file that is cut" doctor "^WRONG +trail +$part: .*: stored data damaged"
 cp "$work/sound" "$part"
@@ -213,6 +229,7 @@ is "the doctor counts it" doctor '^ok +trail +files of earlier months here: 1, i
 is "stat lists it" stat
 is "in a line" grep -qE '^trail [0-9-]{7} .* bytes  1 file archived, entries 1 to 12$' "$work/out"
 is "as JSON, too" [ "$(trail_of)" = "$(printf 'archived 1 12 1 True\nhere 13 24 1 True')" ]
+is "a backup does not miss it" backup 0 without
 is "check counts it" grid full check >"$work/out"
 is "as no fault" grep -q '^1 file of the audit trail is in an archive, and not read$' "$work/out"
 cp -p "$work/archive/$(basename "$part")" "$work/full/trail"

@@ -11,6 +11,8 @@
 
 #include "common/fs.h"
 #include "common/opt.h"
+#include "lmdb-schema/state/trail_look.h"
+#include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/backup_note.h"
 #include "lmdb-schema/upkeep/copy.h"
 #include "tools/gridctl/cmd.h"
@@ -55,6 +57,43 @@ static const struct opt_spec restore_spec = {
     .args_max = 1,
 };
 
+struct lacking {
+	const char *command;
+	struct store *store;
+};
+
+static enum err
+tell_lost(void *context, const struct trail_stretch *stretch)
+{
+	const struct lacking *lacking = context;
+	struct trail_lost lost;
+
+	if (stretch->place != TRAIL_LOST)
+		return ERR_OK;
+	trail_lost(&lost, lacking->store, &stretch->row, stretch->err);
+	fprintf(stderr, "gridctl %s: %s: %s: %s\n", lacking->command, lost.path,
+	    lost.what, lost.todo);
+	return ERR_OK;
+}
+
+/* Names the files of the trail that a copy, from or to the data directory, lacks. */
+static int
+tell_lacking(const char *command, const char *to)
+{
+	struct lacking lacking = {.command = command};
+	int result = cmd_open_to_look(&lacking.store, command);
+	enum err err;
+
+	if (result != CMD_DONE)
+		return result;
+	err = trail_look(lacking.store, tell_lost, &lacking);
+	store_close(lacking.store);
+	if (err != ERR_OK)
+		return cmd_fail(command, err, NULL);
+	fprintf(stderr, "gridctl %s: %s has all else\n", command, to);
+	return CMD_FAILED;
+}
+
 static int
 copy(const char *command, const char *from, const char *to, const char *base)
 {
@@ -77,11 +116,7 @@ copy(const char *command, const char *from, const char *to, const char *base)
 		printf("%s snapshots could not be read and were left out: "
 		       "compute them again\n",
 		    cmd_count(counts.skipped));
-	if (counts.parts_missing > 0)
-		printf("%s files of the audit trail are missing: 'gridctl "
-		       "check' names them\n",
-		    cmd_count(counts.parts_missing));
-	return CMD_DONE;
+	return counts.parts_missing > 0 ? tell_lacking(command, to) : CMD_DONE;
 }
 
 /*
