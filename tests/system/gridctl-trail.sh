@@ -37,6 +37,12 @@ grid() { # DATA WORD...
 
 cc -shared -fPIC -o "$work/back.so" "${abs_top_srcdir:-.}/tests/system/back.c" || skip "cc makes no library"
 
+"$gridctl" --help >"$work/out"
+is "the list of commands says which closes months" grep -q "^  prune .* the trail's months" "$work/out"
+"$gridctl" prune --help | tr -s '\n ' ' ' >"$work/out"
+is "its help says which archives them" \
+  grep -q "audit trail that are over into files, which gridapi, .* archive" "$work/out"
+
 # Three months with entries, the last one the present.
 grid made init >/dev/null
 for days in 70 35 0; do

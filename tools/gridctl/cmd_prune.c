@@ -26,7 +26,8 @@ static const struct opt_spec spec = {
 	"Removes replaced snapshots whose grace time is over, facts that are "
 	"not current, leftovers of crashes, and files that no node of a "
 	"cluster needs. Files in use stay readable. "
-	"Moves months of the audit trail that are over into files.",
+	"Moves months of the audit trail that are over into files, which "
+	"gridapi, not prune, takes to an archive ([trail] keep).",
     .rows = rows,
     .count = 1,
 };

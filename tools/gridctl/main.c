@@ -33,7 +33,8 @@ static const struct cmd_row commands[] = {
     {"check", cmd_check, "verify every checksum and cross-reference"},
     {"doctor", cmd_doctor, "look at all that is needed, say what to do"},
     {"stat", cmd_stat, "say what is stored and how large it is"},
-    {"prune", cmd_prune, "remove replaced snapshots and leftovers"},
+    {"prune", cmd_prune,
+	"remove what is old, move the trail's months into files"},
     {"dump", cmd_dump, "print a snapshot's rows as JSON lines"},
 };
 
