@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/count.h"
 #include "common/num.h"
 #include "common/span.h"
 
@@ -13,6 +14,11 @@
 
 static const struct opt_row help_row = {
     .name = "--help", .letter = 'h', .help = "show this help and exit"};
+
+static const struct unit {
+	char letter;
+	int64_t seconds;
+} units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
 
 /* The state of reading one command line. */
 struct reading {
@@ -28,6 +34,8 @@ struct reading {
 /* --- telling -------------------------------------------------------------- */
 
 #define PROGRAM_MAX 64
+#define HELP_MAX 512 /* of one option */
+#define LIMIT_MAX 32
 
 /* The next word of a usage line, or all of "[--data DIR]". */
 static size_t
@@ -122,9 +130,40 @@ print_wrapped(FILE *file, const char *text, int column)
 	fputc('\n', file);
 }
 
+/* A limit as it may be given: 3600 seconds are "1h". */
+static void
+limit_text(char text[LIMIT_MAX], const struct opt_row *row, int64_t limit)
+{
+	const struct unit *unit = units;
+
+	for (size_t i = 0; i < COUNT(units) && limit > 0; i++)
+		if (limit % units[i].seconds == 0)
+			unit = &units[i];
+	if (row->type == OPT_SECONDS)
+		snprintf(text, LIMIT_MAX, "%lld%c",
+		    (long long)(limit / unit->seconds), unit->letter);
+	else
+		snprintf(text, LIMIT_MAX, "%lld", (long long)limit);
+}
+
+/* The help of an option, with the limits of its number. */
+static void
+help_text(char text[HELP_MAX], const struct opt_row *row)
+{
+	char min[LIMIT_MAX], max[LIMIT_MAX];
+
+	limit_text(min, row, row->min);
+	limit_text(max, row, row->max);
+	if (row->max == 0 || row->max == INT64_MAX)
+		snprintf(text, HELP_MAX, "%s", row->help);
+	else
+		snprintf(text, HELP_MAX, "%s [%s to %s]", row->help, min, max);
+}
+
 static void
 print_row(FILE *file, const struct opt_row *row)
 {
+	char help[HELP_MAX];
 	char head[128];
 	char letter[] = {'-', row->letter, ',', '\0'};
 	int len;
@@ -138,7 +177,8 @@ print_row(FILE *file, const struct opt_row *row)
 		fprintf(file, "%*s", HELP_COLUMN - len, "");
 	else
 		fprintf(file, "\n%*s", HELP_COLUMN, "");
-	print_wrapped(file, row->help, HELP_COLUMN);
+	help_text(help, row);
+	print_wrapped(file, help, HELP_COLUMN);
 }
 
 void
@@ -166,16 +206,12 @@ opt_help(FILE *file, const struct opt_spec *spec)
 bool
 opt_seconds(int64_t *out, const char *text)
 {
-	static const struct {
-		char unit;
-		int64_t seconds;
-	} units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
 	struct span span = span_of(text);
 	int64_t each = 1;
 	int64_t number;
 
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (span.len == 0 || span.ptr[span.len - 1] != units[i].unit)
+	for (size_t i = 0; i < COUNT(units); i++) {
+		if (span.len == 0 || span.ptr[span.len - 1] != units[i].letter)
 			continue;
 		each = units[i].seconds;
 		span.len--;

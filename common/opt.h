@@ -33,7 +33,7 @@ struct opt_row {
 	char letter; /* 'j' for -j, or 0 */
 	enum opt_type type;
 	size_t offset; /* of the member in the command's struct */
-	int64_t min, max;
+	int64_t min, max; /* both 0: any number; --help shows them */
 	const char *operand; /* shown in help: "N"; NULL for a flag */
 	const char *help;
 };

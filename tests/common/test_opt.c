@@ -379,9 +379,9 @@ static const char help[] =
     "  -j, --jobs N            how many suppliers are computed at the same "
     "time,\n"
     "                          which is best about as many as the machine has\n"
-    "                          processors\n"
+    "                          processors [1 to 64]\n"
     "      --any N             anything\n"
-    "  -w, --wait TIME         how long to wait\n"
+    "  -w, --wait TIME         how long to wait [0s to 1h]\n"
     "      --age-that-is-quite-long TIME\n"
     "                          how old\n"
     "  -h, --help              show this help and exit\n";
