@@ -4,6 +4,11 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+
+#include "common/count.h"
+
+#define NO_ADDRESS "too little address space: raise ulimit -v (LimitAS=)"
 
 static const char *const texts[ERR_COUNT] = {
     [ERR_OK] = "ok",
@@ -21,8 +26,8 @@ static const char *const texts[ERR_COUNT] = {
     [ERR_VERSION] = "stored by another version",
     [ERR_NO_SPACE] = "the disk is full: make room",
     [ERR_MAP_FULL] = "the file's map is full, the disk is not",
-    [ERR_NO_ADDRESS] = "too little address space: raise ulimit -v (LimitAS=)",
-    [ERR_NO_FILES] = "too many open files",
+    [ERR_NO_ADDRESS] = NO_ADDRESS,
+    [ERR_NO_FILES] = "too many open files: raise ulimit -n (LimitNOFILE=)",
     [ERR_READ_ONLY] = "the disk is read-only",
     [ERR_TIMED_OUT] = "timed out",
     [ERR_CLOSED] = "closed by the peer",
@@ -35,13 +40,24 @@ static const char *const texts[ERR_COUNT] = {
     [ERR_ANSWERED] = "answered",
 };
 
+/* Where this process has such a limit, it may be the cause. */
+static const struct {
+	enum err err;
+	int resource;
+	const char *text;
+} limits[] = {
+    {ERR_NO_MEMORY, RLIMIT_AS, NO_ADDRESS},
+    {ERR_NO_SPACE, RLIMIT_FSIZE,
+	"the disk is full, or a file is as long as ulimit -f (LimitFSIZE=) "
+	"allows: make room, or raise the limit"},
+};
+
 static const struct {
 	int errnum;
 	enum err err;
 } errnos[] = {
     {0, ERR_OK},
     {ENOMEM, ERR_NO_MEMORY},
-    {EFBIG, ERR_TOO_LARGE},
     {E2BIG, ERR_TOO_LARGE},
     {EMSGSIZE, ERR_TOO_LARGE},
     {EOVERFLOW, ERR_TOO_LARGE},
@@ -58,6 +74,7 @@ static const struct {
     {EPERM, ERR_DENIED},
     {EROFS, ERR_READ_ONLY},
     {ENOSPC, ERR_NO_SPACE},
+    {EFBIG, ERR_NO_SPACE}, /* this process may make no longer files */
     {EDQUOT, ERR_NO_SPACE},
     {EMFILE, ERR_NO_FILES},
     {ENFILE, ERR_NO_FILES},
@@ -71,8 +88,15 @@ static const struct {
 const char *
 err_text(enum err err)
 {
+	struct rlimit limit;
+
 	if ((unsigned)err >= ERR_COUNT)
 		return "unknown error";
+	for (size_t i = 0; i < COUNT(limits); i++)
+		if (limits[i].err == err &&
+		    getrlimit((unsigned)limits[i].resource, &limit) == 0 &&
+		    limit.rlim_cur != RLIM_INFINITY)
+			return limits[i].text;
 	return texts[err];
 }
 

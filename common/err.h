@@ -23,7 +23,7 @@ enum err {
 	ERR_DAMAGED, /* our own stored bytes are not what we wrote */
 	ERR_DAMAGED_BESIDE, /* the same, of a file other than the one in hand */
 	ERR_VERSION, /* stored by a version that we cannot read */
-	ERR_NO_SPACE, /* disk or quota full */
+	ERR_NO_SPACE, /* disk or quota full, or a file as long as it may be */
 	ERR_MAP_FULL, /* a file has reached the end of its map */
 	ERR_NO_ADDRESS, /* a limit on addresses (ulimit -v) is reached */
 	ERR_NO_FILES, /* no descriptor is left to open one with */
@@ -41,7 +41,10 @@ enum err {
 	ERR_COUNT
 };
 
-/* A few lower-case words, never NULL: "not found". */
+/*
+ * A few lower-case words, never NULL: "not found". They name a limit of this process
+ * that may be the cause, and where it is set.
+ */
 const char *err_text(enum err err);
 
 /*

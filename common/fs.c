@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "common/openfiles.h"
+#include "common/limits.h"
 
 #define CHUNK_BYTES 65536
 #define LOCK_MODE 0640
@@ -25,11 +25,10 @@
 static enum err
 failed(const char *doing, const char *path)
 {
-	char why[OPENFILES_TEXT_MAX];
+	char why[LIMITS_TEXT_MAX];
 	int code = errno;
 
-	log_error(
-	    "%s failed: %s: path=%s", doing, openfiles_why(why, code), path);
+	log_error("%s failed: %s: path=%s", doing, limits_why(why, code), path);
 	return err_from_errno(code);
 }
 
@@ -395,8 +394,11 @@ fs_size(const char *path, uint64_t *bytes, uint64_t *on_disk)
 	struct stat st = {0};
 	enum err err = ERR_OK;
 
+	/* Below a file there is none. */
 	if (stat(path, &st) != 0)
-		err = failed_or_missing("measuring a file", path);
+		err = errno == ENOTDIR
+		    ? ERR_NOT_FOUND
+		    : failed_or_missing("measuring a file", path);
 	*bytes = (uint64_t)st.st_size;
 	*on_disk = (uint64_t)st.st_blocks * 512;
 	return err;

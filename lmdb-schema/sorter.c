@@ -260,9 +260,6 @@ flush(struct sorter *sorter, struct buf *out)
 
 	if (err == ERR_OK)
 		err = fs_write_all(sorter->fd, out->data, out->len);
-	/* A limit on file sizes is reported like a full disk. */
-	if (err == ERR_TOO_LARGE)
-		err = ERR_NO_SPACE;
 	if (err != ERR_OK)
 		return failed(sorter, err);
 	sorter->written += out->len;

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "common/openfiles.h"
+#include "common/limits.h"
 
 static const struct {
 	int code;
@@ -40,8 +40,6 @@ static const struct {
     {MDB_BAD_TXN, ERR_INTERNAL},
     {MDB_BAD_DBI, ERR_INTERNAL},
     {MDB_TLS_FULL, ERR_SYSTEM},
-    {EFBIG, ERR_NO_SPACE},
-    {EDQUOT, ERR_NO_SPACE},
 };
 
 enum err
@@ -56,21 +54,19 @@ kv_fold_code(int code)
 }
 
 static const char *
-why(char text[KV_WHY_MAX], int code)
+why(char text[LIMITS_TEXT_MAX], int code)
 {
-	if (code == ENOMEM)
-		return kv_why_no_memory(text);
 	if (code == MDB_MAP_FULL)
 		return "the map is full, the disk is not";
-	return code > 0 ? openfiles_why(text, code) : mdb_strerror(code);
+	return code > 0 ? limits_why(text, code) : mdb_strerror(code);
 }
 
 /*
- * LMDB reports a short write as EIO. If the disk, or the process's file size
- * limit, is used up, report that reason instead.
+ * LMDB reports a short write as EIO: the reason is the process's file size limit, or
+ * a disk that is used up, where one of them is.
  */
-static bool
-is_out_of_space(const char *path)
+static int
+short_write(const char *path)
 {
 	struct statvfs disk;
 	struct rlimit limit;
@@ -80,9 +76,11 @@ is_out_of_space(const char *path)
 	if (stat(path, &st) == 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
 	    limit.rlim_cur != RLIM_INFINITY &&
 	    (uint64_t)st.st_size + page > limit.rlim_cur)
-		return true;
+		return EFBIG;
 	return statvfs(path, &disk) == 0 &&
-	    disk.f_bavail * disk.f_frsize < 16 * page;
+		disk.f_bavail * disk.f_frsize < 16 * page
+	    ? ENOSPC
+	    : EIO;
 }
 
 /*
@@ -92,12 +90,12 @@ is_out_of_space(const char *path)
 enum err
 kv_failed_at(struct kv *kv, const char *path, const char *doing, int code)
 {
-	char text[KV_WHY_MAX];
+	char text[LIMITS_TEXT_MAX];
 
 	if (code == MDB_SUCCESS || code == MDB_NOTFOUND || code == MDB_KEYEXIST)
 		return kv_fold_code(code);
-	if (code == EIO && is_out_of_space(path))
-		code = ENOSPC;
+	if (code == EIO)
+		code = short_write(path);
 	if (code == MDB_PANIC && atomic_exchange(&kv->told_panic, true))
 		return kv_fold_code(code);
 	if (code == MDB_MAP_FULL && kv->grows)

@@ -15,11 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/kv/kv_priv.h"
+#include "common/limits.h"
 #include "common/log.h"
 
 /* Room after a file's pages for the writes of one transaction. */
@@ -32,32 +32,6 @@
 #define WAIT_MS 2000
 
 static uint64_t
-address_limit(void)
-{
-	struct rlimit limit;
-
-	return getrlimit(RLIMIT_AS, &limit) == 0 &&
-		limit.rlim_cur != RLIM_INFINITY
-	    ? limit.rlim_cur
-	    : UINT64_MAX;
-}
-
-/* The address space that this process has taken. */
-static uint64_t
-address_used(void)
-{
-	FILE *file = fopen("/proc/self/statm", "re");
-	unsigned long long pages = 0;
-
-	if (file == NULL)
-		return 0;
-	if (fscanf(file, "%llu", &pages) != 1)
-		pages = 0;
-	fclose(file);
-	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-static uint64_t
 whole_pages(uint64_t bytes)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -65,37 +39,22 @@ whole_pages(uint64_t bytes)
 	return (bytes + page - 1) / page * page;
 }
 
-const char *
-kv_why_no_memory(char text[KV_WHY_MAX])
-{
-	uint64_t limit = address_limit();
-
-	if (limit == UINT64_MAX)
-		snprintf(text, KV_WHY_MAX, "%s", strerror(ENOMEM));
-	else
-		snprintf(text, KV_WHY_MAX,
-		    "address space is limited to %llu MB, of which %llu are in "
-		    "use: raise ulimit -v (LimitAS= of a unit)",
-		    (unsigned long long)(limit >> 20),
-		    (unsigned long long)(address_used() >> 20));
-	return text;
-}
-
 enum err
 kv_no_memory(void)
 {
-	return address_limit() == UINT64_MAX ? ERR_NO_MEMORY : ERR_NO_ADDRESS;
+	return limits_addresses() == UINT64_MAX ? ERR_NO_MEMORY
+						: ERR_NO_ADDRESS;
 }
 
 /* The wanted size, or under a limit on addresses a share of the rest. */
 static uint64_t
 fit(uint64_t wanted, uint64_t least)
 {
-	uint64_t limit = address_limit(), used, share;
+	uint64_t limit = limits_addresses(), used, share;
 
 	if (limit == UINT64_MAX)
 		return wanted;
-	used = address_used();
+	used = limits_addresses_taken();
 	share = limit > used ? (limit - used) / PARTS : 0;
 	if (share < least)
 		share = least;

@@ -103,9 +103,7 @@ void kv_leave(struct kv *kv);
 enum err kv_map_follow(struct kv *kv);
 enum err kv_map_room(struct kv *kv);
 
-/* The reason of ENOMEM, and its code: memory, or a limit on addresses. */
-#define KV_WHY_MAX 160
-const char *kv_why_no_memory(char text[KV_WHY_MAX]);
+/* The code of ENOMEM: memory, or a limit on addresses. */
 enum err kv_no_memory(void);
 
 /* LMDB's own descriptor of the file. */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/fs.h"
+#include "common/limits.h"
 #include "common/log.h"
 
 #define COPY_MODE 0640
@@ -103,6 +104,7 @@ static enum err
 cut_and_sync(const char *path, size_t used)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC);
+	char why[LIMITS_TEXT_MAX];
 	int errnum = 0;
 
 	if (fd < 0 || ftruncate(fd, (off_t)used) != 0 || fsync(fd) != 0)
@@ -112,7 +114,7 @@ cut_and_sync(const char *path, size_t used)
 	if (errnum == 0)
 		return ERR_OK;
 	log_error("cannot finish a new file: file=%s error=%s", path,
-	    strerror(errnum));
+	    limits_why(why, errnum));
 	return err_from_errno(errnum);
 }
 

@@ -7,6 +7,7 @@
 
 #include "common/date.h"
 #include "common/digest.h"
+#include "common/limits.h"
 #include "common/log.h"
 #include "fcgi/process/aside.h"
 #include "fcgi/process/exchange.h"
@@ -162,6 +163,7 @@ follower_start(const struct api_settings *settings, const struct listen *listen,
 {
 	/* The same for each process of this supervisor. */
 	static char run[ENGINE_RUN_LEN + 1];
+	char why[LIMITS_TEXT_MAX];
 	pid_t pid;
 
 	if (!cluster_is_told(settings->data_dir))
@@ -171,8 +173,8 @@ follower_start(const struct api_settings *settings, const struct listen *listen,
 		return 0;
 	pid = aside_fork(listen);
 	if (pid < 0)
-		log_error(
-		    "no process that follows other nodes: %s", strerror(errno));
+		log_error("no process that follows other nodes: %s",
+		    limits_why_no_thread(why, errno));
 	if (pid != 0)
 		return pid < 0 ? 0 : pid;
 	work(settings->data_dir, metrics, run);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "common/date.h"
+#include "common/limits.h"
 #include "common/log.h"
 #include "fcgi/process/aside.h"
 #include "fcgi/process/scrub.h"
@@ -99,9 +100,11 @@ housekeep_start(const struct api_settings *settings,
     const struct listen *listen, struct metrics *metrics)
 {
 	pid_t pid = aside_fork(listen);
+	char why[LIMITS_TEXT_MAX];
 
 	if (pid < 0)
-		log_error("no process for housekeeping: %s", strerror(errno));
+		log_error("no process for housekeeping: %s",
+		    limits_why_no_thread(why, errno));
 	if (pid != 0)
 		return pid < 0 ? 0 : pid;
 	alarm(LONGEST_S);

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "common/date.h"
+#include "common/limits.h"
 #include "common/log.h"
 #include "fcgi/process/follower.h"
 #include "fcgi/process/housekeep.h"
@@ -442,12 +443,14 @@ pool_run(const struct pool_job *job)
 	    .signals = -1,
 	    .ready = {-1, -1},
 	    .stop_deadline = NEVER};
+	char why[LIMITS_TEXT_MAX];
 
 	assert(job != NULL);
 	pool.now = date_monotonic_ns();
 	pool.housekeeping_due = NEVER;
 	if (open_pool(&pool) != ERR_OK) {
-		log_error("the pool cannot be set up: %s", strerror(errno));
+		log_error(
+		    "the pool cannot be set up: %s", limits_why(why, errno));
 		pool.failed = true;
 	}
 	while (!pool.failed || anybody_left(&pool)) {

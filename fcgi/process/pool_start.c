@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "common/limits.h"
 #include "common/log.h"
 #include "fcgi/process/pool_priv.h"
 #include "fcgi/process/worker.h"
@@ -53,6 +54,7 @@ pool_start(struct pool *pool, struct pool_slot *slot)
 {
 	struct metrics *metrics = pool->job->metrics;
 	unsigned place = metrics_free_place(metrics);
+	char why[LIMITS_TEXT_MAX];
 	pid_t supervisor = getpid();
 	pid_t pid;
 
@@ -72,7 +74,8 @@ pool_start(struct pool *pool, struct pool_slot *slot)
 		slot->pid = pid;
 		return;
 	}
-	log_error("no worker can be started: %s", strerror(errno));
+	log_error(
+	    "no worker can be started: %s", limits_why_no_thread(why, errno));
 	slot->pid = 0;
 	slot->due = pool->now + SECOND;
 }

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/limits.h"
 #include "common/log.h"
 #include "fcgi/process/aside.h"
 
@@ -32,13 +33,15 @@ run(const struct api_settings *settings)
 pid_t
 sender_start(const struct api_settings *settings, const struct listen *listen)
 {
+	char why[LIMITS_TEXT_MAX];
 	pid_t pid;
 
 	if (!settings->hooks_deliver)
 		return 0;
 	pid = aside_fork(listen);
 	if (pid < 0)
-		log_error("no process for hooks: %s", strerror(errno));
+		log_error("no process for hooks: %s",
+		    limits_why_no_thread(why, errno));
 	if (pid == 0)
 		run(settings);
 	return pid < 0 ? 0 : pid;

@@ -19,7 +19,7 @@
 
 #include "common/date.h"
 #include "common/log.h"
-#include "common/openfiles.h"
+#include "common/limits.h"
 #include "fcgi/process/worker_priv.h"
 
 #define TICK_S 5
@@ -187,21 +187,23 @@ static int
 run_threads(
     struct worker *worker, struct worker_thread *threads, unsigned count)
 {
+	char why[LIMITS_TEXT_MAX];
 	uint64_t one = 1;
 	unsigned started = 0;
-	int result = WORKER_DONE;
+	int errnum = 0, result = WORKER_DONE;
 
-	while (started < count &&
-	    pthread_create(&threads[started].id, NULL, thread_main,
-		&threads[started]) == 0)
-		started++;
+	while (started < count && errnum == 0) {
+		errnum = pthread_create(
+		    &threads[started].id, NULL, thread_main, &threads[started]);
+		started += errnum == 0 ? 1 : 0;
+	}
 	if (started == count) {
 		if (atomic_load(&worker->server) != NULL)
 			tell_ready(worker->job);
 		atomic_store(&worker->stop, wait_for_signal(worker));
 	} else {
-		log_error(
-		    "only %u of %u threads could be started", started, count);
+		log_error("only %u of %u threads could be started: %s", started,
+		    count, limits_why_no_thread(why, errnum));
 		atomic_store(&worker->stop, STOP_LEAVE);
 		result = WORKER_FAILED;
 	}
@@ -218,7 +220,7 @@ static int
 open_and_run(
     struct worker *worker, struct worker_thread *threads, unsigned count)
 {
-	char why[OPENFILES_TEXT_MAX];
+	char why[LIMITS_TEXT_MAX];
 	int result = WORKER_FAILED;
 	unsigned opened = 0;
 
@@ -228,7 +230,7 @@ open_and_run(
 		result = run_threads(worker, threads, count);
 	else
 		log_error("a worker's threads cannot be set up: %s",
-		    openfiles_why(why, errno));
+		    limits_why(why, errno));
 	for (unsigned i = 0; i <= opened && i < count; i++)
 		thread_close(&threads[i]);
 	return result;
@@ -257,7 +259,7 @@ set_up_and_run(struct worker *worker)
 	const struct worker_job *job = worker->job;
 	struct worker_thread *threads =
 	    calloc(worker->threads, sizeof(*threads));
-	char why[OPENFILES_TEXT_MAX];
+	char why[LIMITS_TEXT_MAX];
 	int result = WORKER_FAILED;
 
 	worker->wake = eventfd(0, EFD_CLOEXEC);
@@ -265,7 +267,7 @@ set_up_and_run(struct worker *worker)
 	    kept_open(&worker->kept, job->listener, worker->wake,
 		kept_most()) != ERR_OK)
 		log_error(
-		    "a worker cannot be set up: %s", openfiles_why(why, errno));
+		    "a worker cannot be set up: %s", limits_why(why, errno));
 	else
 		result = open_and_run(worker, threads, worker->threads);
 	kept_close(worker->kept);

@@ -28,7 +28,7 @@
 
 #include "common/date.h"
 #include "common/log.h"
-#include "common/openfiles.h"
+#include "common/limits.h"
 #include "common/sink.h"
 #include "fcgi/http/request.h"
 #include "fcgi/process/worker_priv.h"
@@ -60,7 +60,7 @@
 static bool
 accept_again(int errnum)
 {
-	char why[OPENFILES_TEXT_MAX];
+	char why[LIMITS_TEXT_MAX];
 
 	switch (errnum) {
 	case EINTR:
@@ -72,7 +72,7 @@ accept_again(int errnum)
 	case ENOBUFS:
 	case ENOMEM:
 		log_error("no connection can be accepted: %s",
-		    openfiles_why(why, errnum));
+		    limits_why(why, errnum));
 		nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
 		return true;
 	default:

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "common/date.h"
+#include "common/limits.h"
 #include "common/log.h"
 #include "common/spawn.h"
 #include "fcgi/call.h"
@@ -110,12 +111,13 @@ run_gridctl(pid_t *pid, char **argv)
 {
 	const struct spawn_spec spec = {
 	    .program = argv[0], .argv = argv, .group = true};
+	char why[LIMITS_TEXT_MAX];
 	int errnum = spawn_start(pid, &spec);
 
 	if (errnum == 0)
 		return ERR_OK;
 	log_error("cannot start the computation: program=%s error=%s", argv[0],
-	    strerror(errnum));
+	    limits_why_no_thread(why, errnum));
 	return ERR_INTERNAL;
 }
 
@@ -278,6 +280,7 @@ run(void *context)
 static enum err
 start_thread(struct job *job)
 {
+	char why[LIMITS_TEXT_MAX];
 	pthread_attr_t detached;
 	pthread_t thread;
 	int errnum, status;
@@ -288,6 +291,8 @@ start_thread(struct job *job)
 	pthread_attr_destroy(&detached);
 	if (errnum == 0)
 		return ERR_OK;
+	log_error("no thread awaits a computation: %s",
+	    limits_why_no_thread(why, errnum));
 	spawn_kill_group(job->pid);
 	if (spawn_reap(&status, job->pid) != 0)
 		log_error("cannot await a child: pid=%d", (int)job->pid);

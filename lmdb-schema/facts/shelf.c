@@ -55,9 +55,6 @@ growing_flush(struct growing *growing, const struct shelf_making *making)
 	if (err == ERR_OK)
 		err = fs_write_all(
 		    growing->fd, growing->buf.data, growing->buf.len);
-	/* A limit on file sizes is reported like a full disk. */
-	if (err == ERR_TOO_LARGE)
-		err = ERR_NO_SPACE;
 	if (err != ERR_OK)
 		return failed(making, err);
 	growing->written += growing->buf.len;

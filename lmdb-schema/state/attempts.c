@@ -18,6 +18,7 @@
 
 #include "common/digest.h"
 #include "common/fs.h"
+#include "common/limits.h"
 #include "common/log.h"
 #include "lmdb-schema/store/store.h"
 
@@ -97,7 +98,7 @@ enum err
 attempts_open(struct attempts **out, struct store *store)
 {
 	struct attempts *attempts = calloc(1, sizeof(*attempts));
-	char path[FS_PATH_MAX];
+	char path[FS_PATH_MAX], why[LIMITS_TEXT_MAX];
 	enum err err = fs_path(path, "%s/locks/attempts", store_dir(store));
 	int fd, code;
 
@@ -114,7 +115,7 @@ attempts_open(struct attempts **out, struct store *store)
 		close(fd);
 	if (code != 0) {
 		log_error("cannot open the count of attempts: %s: file=%s",
-		    strerror(code), path);
+		    limits_why(why, code), path);
 		free(attempts);
 		return err_from_errno(code);
 	}

@@ -112,9 +112,7 @@ sealed_create(int *fd, const char *path)
 enum err
 sealed_put(int fd, const void *bytes, uint64_t len, uint64_t offset)
 {
-	enum err err = fs_write_at(fd, bytes, len, offset);
-
-	return err == ERR_TOO_LARGE ? ERR_NO_SPACE : err;
+	return fs_write_at(fd, bytes, len, offset);
 }
 
 enum err

@@ -10,6 +10,7 @@
 
 #include "common/fs.h"
 #include "common/kv/kv.h"
+#include "common/limits.h"
 #include "common/log.h"
 #include "lmdb-schema/facts/source.h"
 #include "lmdb-schema/key.h"
@@ -156,6 +157,7 @@ static enum err
 copy_file(struct copying *copying, const char *from, const char *to)
 {
 	int in, out, errnum = 0;
+	char why[LIMITS_TEXT_MAX];
 	struct stat st;
 	enum err err = open_regular(&in, &st, from, copying->fault);
 
@@ -176,10 +178,8 @@ copy_file(struct copying *copying, const char *from, const char *to)
 	copying->counts->bytes += (uint64_t)st.st_size;
 	if (errnum == 0)
 		return ERR_OK;
-	if (errnum == EFBIG) /* a file size limit: as a full disk */
-		errnum = ENOSPC;
-	log_error(
-	    "cannot copy: from=%s to=%s error=%s", from, to, strerror(errnum));
+	log_error("cannot copy: from=%s to=%s error=%s", from, to,
+	    limits_why(why, errnum));
 	return err_from_errno(errnum);
 }
 

@@ -31,7 +31,7 @@ static const struct {
 } errnos[] = {
     {0, ERR_OK},
     {ENOMEM, ERR_NO_MEMORY},
-    {EFBIG, ERR_TOO_LARGE},
+    {EFBIG, ERR_NO_SPACE},
     {ENOENT, ERR_NOT_FOUND},
     {EEXIST, ERR_EXISTS},
     {EBUSY, ERR_BUSY},

@@ -400,6 +400,9 @@ START_TEST(hole_counts_as_bytes_but_not_on_the_disk)
 	ck_assert_uint_lt(on_disk, 1 << 20);
 	ck_assert_int_eq(
 	    fs_size(scratch_path("none"), &bytes, &on_disk), ERR_NOT_FOUND);
+	ck_assert_int_eq(
+	    fs_size(scratch_path("f/none"), &bytes, &on_disk), ERR_NOT_FOUND);
+	ck_assert_int_eq(quiet_lines(), 0);
 	ck_assert_uint_eq(bytes, 0);
 	ck_assert_int_eq(fs_free_bytes(scratch_path("f"), &free_bytes), ERR_OK);
 	ck_assert_uint_gt(free_bytes, 0);

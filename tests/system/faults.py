@@ -552,6 +552,27 @@ def run_out(grid):
     return good
 
 
+def too_little_address_space_names_the_limit():
+    if not shutil.which("prlimit") or is_sanitized(GRIDAPI):
+        leave_out("prlimit is not installed, or a sanitizer takes addresses")
+        return
+    refused = []
+    for size in (60, 100, 150):
+        grid = Grid(settings={"pages.processes": 1, "pages.threads": 32})
+        grid.wrapper = ["prlimit", "--as=%d" % (size << 20)]
+        try:
+            grid.start()
+        except AssertionError:
+            refused.append(grid.log())
+        finally:
+            grid.__exit__()
+    assert refused
+    for log in refused:
+        assert "LimitAS=" in log and "out of memory" not in log, log
+    assert any("threads could be started: address space is limited to " in log
+               for log in refused), refused
+
+
 SHIM = r"""
 #define _GNU_SOURCE
 #include <sys/syscall.h>
@@ -731,6 +752,7 @@ if __name__ == "__main__":
         a_read_only_disk_serves_what_it_has,
         a_disk_that_turns_read_only_is_read_and_takes_no_writes,
         out_of_file_descriptors_is_an_answer_and_passes,
+        too_little_address_space_names_the_limit,
         a_clock_set_back_makes_no_generation_twice,
         a_stale_lock_holds_nobody_up,
         another_version_is_refused_by_a_sentence,

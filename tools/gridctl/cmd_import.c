@@ -344,9 +344,10 @@ tell(struct run *run, enum err err)
 	fault_clear(&fault);
 	if (err == ERR_NO_SPACE)
 		fault_set(&fault, cmd_data_dir(),
-		    "the disk is full; nothing was changed: make room for the "
-		    "new facts, and for the files in which an import sorts "
-		    "what --memory does not hold, and import again");
+		    "nothing was changed: %s, for the new facts and for the "
+		    "files in which an import sorts what --memory does not "
+		    "hold, and import again",
+		    err_text(err));
 	else
 		fault_set(&fault, run->import.dir,
 		    "not imported, nothing was changed: %s", err_text(err));

@@ -172,8 +172,18 @@ small_disk() {
 }
 before=$(facts little)
 is "a full disk fails the import" small_disk
-is "and is told, with what to do" grep -q 'the disk is full.*make room' \
+is "and is told, with what to do" grep -q \
+  'import: .*/little: nothing was changed: the disk is full.*make room' \
   "$work/little.err"
+is "and with the limit" grep -q \
+  'temporary file: dir=.*/little error=.*LimitFSIZE=' "$work/little.err"
+few_files() { (ulimit -n 14 && ! import little 1 "$work/shuffled"); }
+is "too few open files fail the import" few_files
+told_files() { # in lines for a person, not of the log
+  grep -v '^20' "$work/little.err" |
+    grep -q 'too many open files: raise ulimit -n (LimitNOFILE=)'
+}
+is "and are told with the limit" told_files
 is "and changes nothing" same "$before" "$(facts little)"
 left() { # DATA: no file is left that is none of a store
   [ -z "$(find "$work/$1" -name '*.tmp' -o -name 'spool-*')" ]

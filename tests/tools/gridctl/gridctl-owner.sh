@@ -165,7 +165,7 @@ install -d -o nobody -m 750 "$work/backup" "$work/again"
 # The folder is his, the one above it is not: what a full disk leaves behind.
 (ulimit -f 8; root backup "$work/backup" >"$work/told" 2>&1)
 is "one that fails" [ $? -eq 1 ]
-is "says what to do" grep -q '^gridctl backup: .* the disk is full: make room$' \
+is "says what to do" grep -q '^gridctl backup: .* the disk is full.*LimitFSIZE=.*: make room' \
   "$work/told"
 is "leaves the folder" [ -d "$work/backup" ]
 is "and nothing in it" rmdir "$work/backup"
