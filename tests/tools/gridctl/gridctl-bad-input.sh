@@ -436,7 +436,7 @@ all() {
   for pattern in "$@"; do
     grep -Eq "$pattern" "$work/out" || not_ok "$name: no line like $pattern"
   done
-  [ "$(grep -cE '^[a-z.]+(:[0-9]+)?: ' "$work/out")" -eq $# ] && ok ||
+  [ "$(grep -cE '^[^ ]+: ' "$work/out")" -eq $# ] && ok ||
     not_ok "$name: not $# faults"
 }
 plain
@@ -492,9 +492,12 @@ plain
 rm "$work/csv/articles.csv"
 refused "no articles.csv" '^articles\.csv: is not in '
 rm -rf "$work/csv"
-refused "no folder" 'csv: cannot be opened: not found$'
+all "no folder" 'csv: no such folder$'
+echo x >"$work/csv"
+all "a file in place of the folder" 'csv: is no folder: name the folder'
+rm "$work/csv"
 mkdir "$work/csv"
-refused "an empty folder" \
+all "an empty folder" \
   "has none of the CSV files of an import: 'gridctl import --help' lists them"
 plain
 rm "$work/csv/sales.csv"

@@ -1,11 +1,13 @@
 /* Checks the names of the files in an import's folder. */
 #include <assert.h>
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "common/count.h"
 #include "common/fs.h"
 #include "tools/gridctl/csv/csv_unpack.h"
 #include "tools/gridctl/import/import_priv.h"
@@ -145,48 +147,65 @@ import_check_folder(struct import *import, void (*ignored)(const char *name))
 	return import->faults[0].count > 0 ? ERR_BAD_INPUT : ERR_OK;
 }
 
-/* Distinguishes a missing folder from one without such files. */
-static enum err
-check_folder(struct import *import, void (*ignored)(const char *name))
+static const char *
+why_no_files(const char *dir)
 {
-	struct csv_faults *faults = &import->faults[0];
-	uint64_t bytes, on_disk;
-	enum err err = fs_size(import->dir, &bytes, &on_disk);
+	struct stat found;
 
-	for (unsigned i = 0; i < IMPORT_FILES; i++)
-		if (import_has(import, i))
-			return import_check_folder(import, ignored);
-	if (err != ERR_OK)
-		csv_faults_add(faults, import->dir, 0, NULL,
-		    "cannot be opened: %s", err_text(err));
-	else
-		csv_faults_add(faults, import->dir, 0, NULL,
-		    "has none of the CSV files of an import: 'gridctl import "
-		    "--help' lists them");
-	return ERR_BAD_INPUT;
+	if (stat(dir, &found) != 0)
+		return errno == ENOENT ? "no such folder"
+				       : err_text(err_from_errno(errno));
+	return S_ISDIR(found.st_mode)
+	    ? "has none of the CSV files of an import: 'gridctl import --help' "
+	      "lists them"
+	    : "is no folder: name the folder with the CSV files";
 }
 
-enum err
-import_check_files(
-    struct import *import, bool merge, void (*ignored)(const char *name))
+/* False: the folder is not there, or has no such file, which is a fault. */
+static bool
+has_files(struct import *import)
+{
+	for (unsigned i = 0; i < IMPORT_FILES; i++)
+		if (import_has(import, i))
+			return true;
+	csv_faults_add(&import->faults[0], import->dir, 0, NULL, "%s",
+	    why_no_files(import->dir));
+	return false;
+}
+
+/* False: it lacks a file that is needed, which is a fault for each. */
+static bool
+has_needed(struct import *import)
 {
 	static const enum import_file needed[] = {
 	    IMPORT_SUPPLIERS, IMPORT_ARTICLES};
-	bool whole;
+	bool all = true;
 
-	assert(import != NULL);
-	whole = check_folder(import, ignored) == ERR_OK;
-	/* Any of those that are not known may be one that is not there. */
-	for (unsigned i = 0; i < IMPORT_FILES && !whole; i++)
-		import->partial[i] = !import_has(import, i);
-	for (unsigned i = 0; i < 2 && !merge; i++)
+	for (unsigned i = 0; i < COUNT(needed); i++)
 		if (!import_has(import, needed[i])) {
 			csv_faults_add(&import->faults[needed[i]],
 			    import_file_name(needed[i]), 0, NULL,
 			    "is not in %s; only --merge goes without it",
 			    import->dir);
 			import->partial[needed[i]] = true;
-			whole = false;
+			all = false;
 		}
+	return all;
+}
+
+enum err
+import_check_files(
+    struct import *import, bool merge, void (*ignored)(const char *name))
+{
+	bool any, whole;
+
+	assert(import != NULL);
+	any = has_files(import);
+	whole = any && import_check_folder(import, ignored) == ERR_OK;
+	/* Any of those that are not known may be one that is not there. */
+	for (unsigned i = 0; i < IMPORT_FILES && !whole; i++)
+		import->partial[i] = !import_has(import, i);
+	if (any && !merge && !has_needed(import))
+		whole = false;
 	return whole ? ERR_OK : ERR_BAD_INPUT;
 }
