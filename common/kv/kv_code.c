@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/date.h"
 #include "common/limits.h"
 
 static const struct {
@@ -83,6 +84,36 @@ short_write(const char *path)
 	    : EIO;
 }
 
+static bool
+is_refusal(int code)
+{
+	return code == ENOSPC || code == EDQUOT || code == EFBIG ||
+	    code == EROFS || code == EIO;
+}
+
+/* A script may go on writing for days: its every write is no line of its own. */
+static void
+tell_refusal(struct kv *kv, const char *doing, int code)
+{
+	char text[LIMITS_TEXT_MAX];
+	uint64_t before;
+
+	if (!seldom_fails(&kv->refused, &before, date_monotonic_ns()))
+		return;
+	log_error("storage: %s failed: %s: file=%s times=%llu", doing,
+	    why(text, code), kv->path, (unsigned long long)before + 1);
+}
+
+void
+kv_works(struct kv *kv)
+{
+	uint64_t refused;
+
+	if (seldom_works(&kv->refused, &refused))
+		log_info("storage: writes work again: file=%s refused=%llu",
+		    kv->path, (unsigned long long)refused);
+}
+
 /*
  * Maps LMDB's code, and logs it unless it is success or an answer (not found,
  * exists).
@@ -100,8 +131,11 @@ kv_failed_at(struct kv *kv, const char *path, const char *doing, int code)
 		return kv_fold_code(code);
 	if (code == MDB_MAP_FULL && kv->grows)
 		atomic_store(&kv->full, true);
-	log_error(
-	    "storage: %s failed: %s: file=%s", doing, why(text, code), path);
+	if (path == kv->path && is_refusal(code))
+		tell_refusal(kv, doing, code);
+	else
+		log_error("storage: %s failed: %s: file=%s", doing,
+		    why(text, code), path);
 	return kv_fold_code(code);
 }
 

@@ -106,6 +106,7 @@ kv_new(const struct kv_spec *spec)
 	kv->piecemeal = spec->piecemeal;
 	pthread_mutex_init(&kv->grow_lock, NULL);
 	pthread_mutex_init(&kv->parts_lock, NULL);
+	kv->refused = (struct seldom)SELDOM_INIT;
 	kv->read_only = spec->mode == KV_FROZEN;
 	kv->table_count = spec->table_count;
 	kv->path = strdup(spec->path);

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "common/kv/kv.h"
+#include "common/seldom.h"
 
 struct buf;
 struct MDB_cursor;
@@ -24,6 +25,7 @@ struct kv {
 	enum kv_mode mode;
 	bool read_only;
 	atomic_bool told_panic;
+	struct seldom refused; /* writes, by a disk that takes none */
 	uint32_t (*sum)(uint32_t sum, const void *bytes, size_t len);
 	atomic_uint told_sum; /* of the last damaged record logged */
 
@@ -135,6 +137,9 @@ enum err kv_fold_code(int code);
  * exists) is logged with the operation `doing`.
  */
 enum err kv_failed(struct kv *kv, const char *doing, int code);
+
+/* Logs that a commit has succeeded where the log has a refused one. */
+void kv_works(struct kv *kv);
 
 /* As kv_failed(), for a failure with another file than the environment's. */
 enum err kv_failed_at(

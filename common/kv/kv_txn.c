@@ -139,6 +139,8 @@ kv_commit(struct kv_txn *txn)
 	assert(txn->walks == 0);
 	forget_cursors(txn);
 	err = kv_failed(kv, "committing", mdb_txn_commit(txn->txn));
+	if (err == ERR_OK)
+		kv_works(kv);
 	kv_leave(kv);
 	free(txn);
 	return err;

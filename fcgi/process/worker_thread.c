@@ -29,6 +29,7 @@
 #include "common/date.h"
 #include "common/log.h"
 #include "common/limits.h"
+#include "common/seldom.h"
 #include "common/sink.h"
 #include "fcgi/http/request.h"
 #include "fcgi/process/worker_priv.h"
@@ -60,7 +61,9 @@
 static bool
 accept_again(int errnum)
 {
+	static struct seldom starving = SELDOM_INIT;
 	char why[LIMITS_TEXT_MAX];
+	uint64_t before;
 
 	switch (errnum) {
 	case EINTR:
@@ -71,8 +74,11 @@ accept_again(int errnum)
 	case ENFILE:
 	case ENOBUFS:
 	case ENOMEM:
-		log_error("no connection can be accepted: %s",
-		    limits_why(why, errnum));
+		if (seldom_fails(&starving, &before, date_monotonic_ns()))
+			log_error("no connection can be accepted: %s: "
+				  "times=%llu",
+			    limits_why(why, errnum),
+			    (unsigned long long)before + 1);
 		nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
 		return true;
 	default:

@@ -295,8 +295,9 @@ def in_a_disk_of_its_own():
             before = json.loads(grid.ctl("proposals", "list", "--json", "S1"))
             trail = len(grid.log_of("S1"))
             fill_up(other)
-            answer = must(grid.post(changes), 500, "internal_error")
-            assert "disk is full" in answer.json["error"]["message"]
+            for _ in range(20):
+                answer = must(grid.post(changes), 500, "internal_error")
+                assert "disk is full" in answer.json["error"]["message"]
             assert grid.rows(more="&limit=10")["pagination"]["total"] == 10000
             must(grid.ask("GET", "/readyz"), 200)
             os.unlink(other)
@@ -305,6 +306,26 @@ def in_a_disk_of_its_own():
                                        "S1")) == before
             must(grid.post(changes), 200)
             assert len(grid.log_of("S1")) > trail
+        full_disk_in_log(grid)
+
+
+def full_disk_in_log(grid):
+    """A line for each process and minute, and no more at the end of it."""
+    lines = grid.log().splitlines()
+    told = [line for line in lines if "the disk is full: make room: "
+            "file=/mnt/data/state.mdb times=" in line]
+    works = [line for line in lines if "storage: writes work again: "
+             "file=/mnt/data/state.mdb refused=" in line]
+    begun = time.mktime(time.strptime(lines[0][:19], "%Y-%m-%dT%H:%M:%S"))
+    ended = time.mktime(time.strptime(lines[-1][:19], "%Y-%m-%dT%H:%M:%S"))
+    most = len(set(pids(told))) * (1 + int((ended - begun) / 60))
+    assert 0 < len(told) <= most and 0 < len(works) <= most, lines
+    others = [line for line in lines if " error " in line and line not in told]
+    assert len(others) <= most, others
+
+
+def pids(lines):
+    return [line.split("[")[1].split("]")[0] for line in lines]
 
 
 def a_full_disk_is_told_and_changes_nothing():

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/log.h"
 #include "tests/common/kv/kv_help.h"
 #include "tests/support/process.h"
 #include "tests/support/quiet.h"
@@ -635,6 +636,68 @@ START_TEST(full_disk_is_told_and_what_was_there_stays)
 }
 END_TEST
 
+/* Lines of errors, and those of writes that work again. */
+static char heard[4096];
+
+static void
+hear(enum log_level level, const char *line)
+{
+	size_t len = strlen(heard);
+
+	if (level <= LOG_WARN_ || strstr(line, "work again") != NULL)
+		snprintf(heard + len, sizeof(heard) - len, "%s\n", line);
+}
+
+static unsigned
+count_heard(const char *what)
+{
+	unsigned count = 0;
+
+	for (const char *at = heard; (at = strstr(at, what)) != NULL; at++)
+		count++;
+	return count;
+}
+
+static int
+write_often_to_a_full_disk(void)
+{
+	struct rlimit old, small;
+	struct kv *kv = open_kv("a.mdb", KV_SHARED);
+
+	put_one(kv, "before", "v");
+	log_open("test", LOG_INFO_);
+	log_catch(hear);
+	signal(SIGXFSZ, SIG_IGN);
+	if (getrlimit(RLIMIT_FSIZE, &old) != 0)
+		return 1;
+	small = old;
+	small.rlim_cur = 1 << 20;
+	if (setrlimit(RLIMIT_FSIZE, &small) != 0)
+		return 2;
+	for (unsigned i = 0; i < 20; i++)
+		if (fill_until_it_fails(kv, 500000) != ERR_NO_SPACE)
+			return 3;
+	if (count_heard("\n") != 1 || count_heard("times=1\n") != 1 ||
+	    count_heard("LimitFSIZE=") != 1)
+		return 4;
+	if (setrlimit(RLIMIT_FSIZE, &old) != 0)
+		return 5;
+	heard[0] = '\0';
+	put_one(kv, "after", "v");
+	put_one(kv, "after", "w");
+	kv_close(kv);
+	return count_heard("work again: ") == 1 &&
+		count_heard("refused=19\n") == 1 && count_heard("\n") == 1
+	    ? 0
+	    : 6;
+}
+
+START_TEST(full_disk_is_told_once_and_when_it_takes_writes_again)
+{
+	ck_assert_int_eq(process_run(write_often_to_a_full_disk), 0);
+}
+END_TEST
+
 static int
 copy_to_a_small_disk(void)
 {
@@ -722,6 +785,8 @@ test_suite(void)
 	    tc, writer_that_is_killed_leaves_its_commits_and_no_lock);
 	tcase_add_test(tc, slots_of_killed_readers_are_taken_back);
 	tcase_add_test(tc, full_disk_is_told_and_what_was_there_stays);
+	tcase_add_test(
+	    tc, full_disk_is_told_once_and_when_it_takes_writes_again);
 	tcase_add_test(tc, copy_that_does_not_fit_leaves_no_file);
 	tcase_add_test(tc, full_map_is_told_and_what_was_there_stays);
 	tcase_add_test(tc, forbidden_file_is_denied);

@@ -1,0 +1,38 @@
+/*
+ * seldom: a failure that comes again and again, such as each write on a full disk,
+ * is logged once a minute with how often it came meanwhile, and its end once.
+ * Zeroed: nothing has failed. Any number of threads may use one.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SELDOM_EVERY_NS INT64_C(60000000000)
+
+struct seldom {
+	pthread_mutex_t lock;
+	atomic_bool told; /* a failure, and no end since */
+	int64_t told_ns; /* when the last failure was told */
+	bool ever;
+	uint64_t untold; /* failures since */
+};
+
+#define SELDOM_INIT \
+	{ \
+		.lock = PTHREAD_MUTEX_INITIALIZER \
+	}
+
+/*
+ * Counts a failure. True: it is to be logged, and *untold failures before it were
+ * not.
+ */
+bool seldom_fails(struct seldom *seldom, uint64_t *untold, int64_t now_ns);
+
+/*
+ * Notes a success. True: the end of what was logged is to be logged, and *untold
+ * failures behind it were not.
+ */
+bool seldom_works(struct seldom *seldom, uint64_t *untold);

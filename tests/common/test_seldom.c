@@ -1,0 +1,82 @@
+#include "common/seldom.h"
+
+#include "tests/support/run.h"
+
+#define SECOND INT64_C(1000000000)
+#define START (5 * SECOND) /* since the machine was started */
+
+static struct seldom seldom;
+static uint64_t untold;
+
+static void
+set_up(void)
+{
+	seldom = (struct seldom)SELDOM_INIT;
+	untold = 99;
+}
+
+static bool
+fails_at(int64_t second)
+{
+	return seldom_fails(&seldom, &untold, START + second * SECOND);
+}
+
+START_TEST(the_first_failure_is_told_and_those_of_a_minute_are_counted)
+{
+	ck_assert(fails_at(0));
+	ck_assert_uint_eq(untold, 0);
+	for (int second = 1; second < 60; second++)
+		ck_assert(!fails_at(second));
+	ck_assert(fails_at(60));
+	ck_assert_uint_eq(untold, 59);
+	ck_assert(!fails_at(61));
+	ck_assert(fails_at(300));
+	ck_assert_uint_eq(untold, 1);
+}
+END_TEST
+
+START_TEST(success_without_a_failure_is_not_told)
+{
+	ck_assert(!seldom_works(&seldom, &untold));
+}
+END_TEST
+
+START_TEST(the_end_is_told_once_with_what_was_not)
+{
+	fails_at(0);
+	fails_at(1);
+	fails_at(2);
+	ck_assert(seldom_works(&seldom, &untold));
+	ck_assert_uint_eq(untold, 2);
+	ck_assert(!seldom_works(&seldom, &untold));
+}
+END_TEST
+
+/* As where small writes find room on a full disk, and larger ones do not. */
+START_TEST(failures_between_successes_are_two_lines_a_minute)
+{
+	unsigned lines = 0;
+
+	for (int second = 0; second < 600; second++) {
+		lines += fails_at(second) ? 1 : 0;
+		lines += seldom_works(&seldom, &untold) ? 1 : 0;
+	}
+	ck_assert_uint_eq(lines, 20);
+}
+END_TEST
+
+Suite *
+test_suite(void)
+{
+	Suite *suite = suite_create("seldom");
+	TCase *tc = tcase_create("all");
+
+	tcase_add_checked_fixture(tc, set_up, NULL);
+	tcase_add_test(
+	    tc, the_first_failure_is_told_and_those_of_a_minute_are_counted);
+	tcase_add_test(tc, success_without_a_failure_is_not_told);
+	tcase_add_test(tc, the_end_is_told_once_with_what_was_not);
+	tcase_add_test(tc, failures_between_successes_are_two_lines_a_minute);
+	suite_add_tcase(suite, tc);
+	return suite;
+}
