@@ -231,8 +231,8 @@ settings_check_gridctl(const struct api_settings *settings, struct fault *fault)
 	if (why == NULL)
 		return ERR_OK;
 	fault_set(fault, "[compute] gridctl",
-	    "%s: \"%s\"; no supplier could be computed on demand: name the "
-	    "installed gridctl",
+	    "%s: \"%s\"; no supplier could be computed on demand: set it to "
+	    "the path that 'command -v gridctl' prints",
 	    why, settings->gridctl);
 	return ERR_BAD_INPUT;
 }

@@ -90,6 +90,8 @@ checked "an archive by a relative path" \
 checked "an archive that is not there" \
   '[trail] archive: is not there, or cannot be reached: "/nonexistent"; months stay' \
   trail.archive=/nonexistent
+checked "and what to do" "set it to the path that 'command -v gridctl' prints" \
+  compute.gridctl=/nonexistent
 
 if command -v mandoc >/dev/null; then
   for page in gridapi.8 gridapi.conf.5; do

@@ -393,6 +393,9 @@ def activate_exports_the_names_and_finds_the_programs():
     done = subprocess.run(["gridctl", "suppliers"], env=told,
                           stdout=subprocess.PIPE)
     assert done.returncode == 0 and env["GRID_SUPPLIER"] in str(done.stdout)
+    done = subprocess.run(["gridapi", "--check"], env=told,
+                          stdout=subprocess.PIPE)
+    assert done.stdout == b"settings and data directory are fine\n", done
     done = subprocess.run(["gridhook", "ctl", "status"], env=told,
                           stdout=subprocess.PIPE)
     assert json.loads(done.stdout)["port"] == quick().push_port, done
