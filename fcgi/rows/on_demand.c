@@ -116,7 +116,7 @@ run_gridctl(pid_t *pid, char **argv)
 
 	if (errnum == 0)
 		return ERR_OK;
-	log_error("cannot start the computation: program=%s error=%s", argv[0],
+	log_error("cannot start a child: program=%s error=%s", argv[0],
 	    limits_why_no_thread(why, errnum));
 	return ERR_INTERNAL;
 }
@@ -164,8 +164,23 @@ start(struct job *job, const struct api_settings *settings)
 	return run_gridctl(&job->pid, job->kind == INDEX ? index : pack);
 }
 
+static const char *
+failure_of(enum kind kind)
+{
+	return kind == COMPUTE ? "computation failed"
+	    : kind == INDEX    ? "index of words failed"
+			       : "packing of rows failed";
+}
+
+/* In the log: the index is of all. */
+static const char *
+supplier_of(const struct job *job)
+{
+	return job->kind == INDEX ? "(all)" : job->supplier;
+}
+
 static enum err
-result_of(int status, const char *name)
+result_of(const struct job *job, int status)
 {
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return ERR_OK;
@@ -173,8 +188,8 @@ result_of(int status, const char *name)
 		return ERR_BUSY;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == CHILD_LATE)
 		return ERR_TIMED_OUT;
-	log_error("computation failed: supplier=%s %s=%d", name,
-	    WIFSIGNALED(status) ? "signal" : "exit",
+	log_error("%s: supplier=%s %s=%d", failure_of(job->kind),
+	    supplier_of(job), WIFSIGNALED(status) ? "signal" : "exit",
 	    WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 	return ERR_INTERNAL;
 }
@@ -184,19 +199,18 @@ static enum err
 await(const struct job *job)
 {
 	int64_t end_ns = date_monotonic_ns() + job->limit_s * 1000000000;
-	const char *name = job->kind == INDEX ? "(all)" : job->supplier;
 	bool killed = !spawn_ends_before(job->pid, end_ns);
 	int status;
 
 	if (killed) {
-		log_error("computation ended at its limit: supplier=%s "
-			  "seconds=%lld",
-		    name, (long long)job->limit_s);
+		log_error("%s: ended at its limit: supplier=%s seconds=%lld",
+		    failure_of(job->kind), supplier_of(job),
+		    (long long)job->limit_s);
 		spawn_kill_group(job->pid);
 	}
 	if (spawn_reap(&status, job->pid) != 0)
 		return ERR_INTERNAL;
-	return killed ? ERR_TIMED_OUT : result_of(status, name);
+	return killed ? ERR_TIMED_OUT : result_of(job, status);
 }
 
 /* --- sharing -------------------------------------------------------------- */

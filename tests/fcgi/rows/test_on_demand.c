@@ -6,11 +6,13 @@
 #include <stdio.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/fs.h"
+#include "common/log.h"
 #include "fcgi/server.h"
 #include "tests/fcgi/world.h"
 #include "tests/support/quiet.h"
@@ -242,6 +244,33 @@ START_TEST(the_index_is_made_once_in_a_while)
 }
 END_TEST
 
+static char failure[256];
+static atomic_bool heard;
+
+static void
+hear(enum log_level level, const char *line)
+{
+	(void)level;
+	snprintf(failure, sizeof(failure), "%s", line);
+	atomic_store(&heard, true);
+}
+
+/* Not as a computation, which nothing is wrong with. */
+START_TEST(packing_that_fails_is_told_as_that)
+{
+	struct call call = {.server = world.server,
+	    .serving = world.serving,
+	    .request = &world.request};
+
+	log_catch(hear);
+	computing_is("exit 1");
+	on_demand_pack(&call, SPAN("S3"), PACKED_DUMPS);
+	while (!atomic_load(&heard))
+		usleep(1000);
+	ck_assert_str_eq(failure, "packing of rows failed: supplier=S3 exit=1");
+}
+END_TEST
+
 static pid_t
 pid_in(const char *name)
 {
@@ -309,6 +338,7 @@ test_suite(void)
 	tcase_add_test(tc, waiters_are_capped);
 	tcase_add_test(tc, client_that_left_does_not_end_it);
 	tcase_add_test(tc, the_index_is_made_once_in_a_while);
+	tcase_add_test(tc, packing_that_fails_is_told_as_that);
 	tcase_add_test(tc, closing_the_server_leaves_it_alone);
 	suite_add_tcase(suite, tc);
 	return suite;
