@@ -354,8 +354,6 @@ compute_why(enum err err)
 	if (err == ERR_DAMAGED)
 		return "stored data is damaged ('gridctl check' says which): "
 		       "import the facts again";
-	if (err == ERR_NO_SPACE)
-		return "the disk is full: its old snapshot stays current";
 	return err_text(err);
 }
 

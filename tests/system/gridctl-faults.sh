@@ -287,7 +287,7 @@ for blocks in 1 8 64 $((kb / 4)) $((kb / 2)); do
   code=$?
   is "compute with $blocks blocks: exit code $code" [ $code -eq 1 ]
   is "compute with $blocks blocks says why" \
-    grep -Eq 'the disk is full|no space' "$work/out"
+    grep -Eq 'the disk is full.*LimitFSIZE=' "$work/out"
   is "compute with $blocks blocks: the rows are the old ones" \
     [ "$(rows_now)" = b ]
   is "the store is whole" whole
@@ -301,7 +301,8 @@ for blocks in 1 8 512; do
   ) >"$work/out" 2>&1
   code=$?
   is "index with $blocks blocks: exit code $code" [ $code -eq 1 ]
-  is "index with $blocks blocks says why" grep -q 'the disk is full' "$work/out"
+  is "index with $blocks blocks says why" \
+    grep -q 'the disk is full.*LimitFSIZE=' "$work/out"
   is "index with $blocks blocks: the store is whole" whole
 done
 left=$(find "$data" -name '*.tmp')

@@ -87,8 +87,9 @@ tell_failure(
 {
 	const char *why = compute_why(err);
 
-	fprintf(stderr, "gridctl compute: supplier %.*s: %s\n",
-	    SPAN_ARG(supplier), why);
+	fprintf(stderr, "gridctl compute: supplier %.*s: %s%s\n",
+	    SPAN_ARG(supplier), why,
+	    err == ERR_NO_SPACE ? "; its old snapshot stays current" : "");
 	if (!noted && !compute_is_answer(err))
 		cmd_note_failure(store, "compute", supplier, why);
 	return err == ERR_BUSY ? CMD_BUSY : CMD_FAILED;

@@ -54,22 +54,19 @@ show_progress(void *context, uint64_t done, uint64_t total)
 static int
 tell_failure(enum err err)
 {
-	const char *why = err_text(err);
+	const char *why = err_text(err), *more = "";
 
 	if (err == ERR_NO_SPACE)
-		why = "the disk is full: make room and do it again; until then "
-		      "searches use the index that was there";
+		more = "; until then searches use the index that was there";
 	else if (err == ERR_NO_MEMORY)
-		why =
-		    "there is not enough memory to make it (--memory says how "
-		    "much it takes at a time); until there is, searches use "
-		    "the index that was there";
+		more = " (--memory says how much an index takes at a time); "
+		       "until then searches use the index that was there";
 	else if (err == ERR_TOO_LARGE)
 		why = "there are too many words for one index; searches read "
 		      "each supplier's rows";
 	else
 		return cmd_fail("index", err, NULL);
-	fprintf(stderr, "gridctl index: %s\n", why);
+	fprintf(stderr, "gridctl index: %s%s\n", why, more);
 	return CMD_FAILED;
 }
 

@@ -88,10 +88,9 @@ tell_failure(struct span supplier, enum err err)
 
 	if (err == ERR_NOT_FOUND)
 		why = "it has no snapshot: 'gridctl compute' makes one";
-	else if (err == ERR_NO_SPACE)
-		why = "the disk is full: its answers are packed on the way";
-	fprintf(stderr, "gridctl pack: supplier %.*s: %s\n", SPAN_ARG(supplier),
-	    why);
+	fprintf(stderr, "gridctl pack: supplier %.*s: %s%s\n",
+	    SPAN_ARG(supplier), why,
+	    err == ERR_NO_SPACE ? "; its answers are packed on the way" : "");
 	return CMD_FAILED;
 }
 
