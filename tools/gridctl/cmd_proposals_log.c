@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "common/arena.h"
+#include "common/num.h"
 #include "common/opt.h"
 #include "lmdb-schema/state/trail.h"
 #include "lmdb-schema/state/trail_look.h"
@@ -16,6 +17,8 @@
 /* Of --last: entries, and bytes of their texts. */
 #define NEWEST_MAX 100000
 #define NEWEST_BYTES ((size_t)256 << 20)
+
+#define NUMBER_WIDTH 8 /* of an entry's number, which may be longer */
 
 /* Bytes of what is told: two lines for each month. */
 #define LEFT_OUT_BYTES ((size_t)1 << 24)
@@ -130,18 +133,34 @@ is_wanted(const struct log *log, const struct audit_entry *entry)
 }
 
 /*
- * With the blanks behind it, one at least. A history has thousands of lines, and
- * printf() takes most of its time.
+ * A history has thousands of lines, and printf() would take most of its time.
  */
+static void
+add_blanks(struct buf *text, size_t count)
+{
+	static const char blanks[] = "                            ";
+
+	assert(count < sizeof(blanks));
+	buf_add(text, blanks, count);
+}
+
+/* With the blanks behind it, one at least. */
 static void
 add_column(struct buf *text, struct span value, size_t width)
 {
-	static const char blanks[] = "                            ";
-	size_t left = value.len < width ? width - value.len : 1;
-
-	assert(width < sizeof(blanks));
 	buf_add_span(text, value);
-	buf_add(text, blanks, left);
+	add_blanks(text, value.len < width ? width - value.len : 1);
+}
+
+static void
+add_number(struct buf *text, uint64_t number)
+{
+	char digits[NUM_TEXT_MAX];
+	size_t len = num_int_text(digits, (int64_t)number);
+
+	add_blanks(text, len < NUMBER_WIDTH ? NUMBER_WIDTH - len : 0);
+	buf_add(text, digits, len);
+	add_blanks(text, 2);
 }
 
 static void
@@ -177,7 +196,7 @@ add_entry(void *context, const struct audit_entry *entry)
 		return buf_end(text);
 	}
 	cmd_time(when, entry->when_ms);
-	buf_addf(text, "%8llu  ", (unsigned long long)entry->number);
+	add_number(text, entry->number);
 	add_column(text, span_of(when), 26);
 	add_column(text, entry->event, 13);
 	add_column(text, entry->supplier, 11);
