@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <ini.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -287,6 +288,8 @@ struct reading {
 	struct fault *fault;
 	struct span rest; /* lines that were not handed out yet */
 	unsigned line;
+	/* The line that has set each row, or 0; NULL where the last one counts. */
+	unsigned *set_at;
 	enum err err;
 };
 
@@ -296,13 +299,17 @@ place_of(char *place, size_t size, const struct reading *reading)
 	snprintf(place, size, "%s:%u", reading->path, reading->line);
 }
 
-static void
-bad_line(struct reading *reading, const char *what)
+__attribute__((format(printf, 2, 3))) static void
+bad_line(struct reading *reading, const char *format, ...)
 {
-	char place[sizeof(reading->fault->place)];
+	char place[sizeof(reading->fault->place)], text[TEXT_MAX];
+	va_list args;
 
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
 	place_of(place, sizeof(place), reading);
-	fault_set(reading->fault, place, "%s", what);
+	fault_set(reading->fault, place, "%s", text);
 	reading->err = ERR_BAD_INPUT;
 }
 
@@ -312,15 +319,17 @@ check_section(struct reading *reading, struct span line)
 {
 	size_t end = span_find(line, ']');
 	struct span after = span_trim(span_from(line, end + 1));
+	struct span inside = span_sub(line, 1, end - 1);
 	char name[64];
 
 	if (end == line.len)
 		bad_line(reading, "a section is written [name]");
 	else if (after.len > 0 && after.ptr[0] != ';' && after.ptr[0] != '#')
 		bad_line(reading, "nothing may follow a [section]");
-	else if (!span_copy(name, sizeof(name), span_sub(line, 1, end - 1)) ||
+	else if (!span_copy(name, sizeof(name), inside) ||
 	    find(reading->rows, reading->count, name, NULL) == NULL)
-		bad_line(reading, "there is no such section");
+		bad_line(
+		    reading, "there is no section [%.*s]", SPAN_ARG(inside));
 }
 
 /*
@@ -373,6 +382,23 @@ next_line(char *to, int size, void *context)
 	return to;
 }
 
+/* Of two values for one setting, nobody can tell which one is meant. */
+static void
+check_once(struct reading *reading, const struct conf_row *row)
+{
+	unsigned *at;
+
+	if (row == NULL || reading->set_at == NULL)
+		return;
+	at = &reading->set_at[row - reading->rows];
+	if (*at != 0)
+		bad_line(reading,
+		    "[%s] %s is set a second time, after line %u: remove one",
+		    row->section, row->name, *at);
+	else
+		*at = reading->line;
+}
+
 static int
 take_pair(
     void *context, const char *section, const char *name, const char *value)
@@ -380,41 +406,73 @@ take_pair(
 	struct reading *reading = context;
 	char place[sizeof(reading->fault->place)];
 
+	check_once(reading, find(reading->rows, reading->count, section, name));
+	if (reading->err != ERR_OK)
+		return 0;
 	place_of(place, sizeof(place), reading);
 	reading->err = set_at(reading->settings, reading->rows, reading->count,
 	    section, name, value, place, reading->fault);
 	return reading->err == ERR_OK;
 }
 
-enum err
-conf_read(void *settings, const struct conf_row *rows, size_t count,
-    const char *path, struct fault *fault)
+static enum err
+read_file(struct reading *reading)
 {
-	struct reading reading = {
-	    settings, rows, count, path, fault, {NULL, 0}, 0, ERR_OK};
 	struct buf buf;
 	int line = 0;
 	enum err err;
 
-	assert(path != NULL && (rows != NULL || count == 0));
 	buf_init(&buf, FILE_MAX_BYTES);
-	err = fs_read(&buf, path);
+	err = fs_read(&buf, reading->path);
 	if (err != ERR_OK) {
-		fault_set(fault, path, "cannot be read: %s", err_text(err));
+		fault_set(reading->fault, reading->path, "cannot be read: %s",
+		    err_text(err));
 		goto out;
 	}
-	reading.rest = buf_span(&buf);
-	if (span_starts(reading.rest, SPAN("\xef\xbb\xbf")))
-		reading.rest = span_from(reading.rest, 3);
-	line = ini_parse_stream(next_line, &reading, take_pair, &reading);
-	err = reading.err;
+	reading->rest = buf_span(&buf);
+	if (span_starts(reading->rest, SPAN("\xef\xbb\xbf")))
+		reading->rest = span_from(reading->rest, 3);
+	line = ini_parse_stream(next_line, reading, take_pair, reading);
+	err = reading->err;
 	if (err == ERR_OK && line != 0) {
-		reading.line = line > 0 ? (unsigned)line : 0;
-		bad_line(&reading, "cannot be understood");
-		err = line > 0 ? reading.err : ERR_NO_MEMORY;
+		reading->line = line > 0 ? (unsigned)line : 0;
+		bad_line(reading, "cannot be understood");
+		err = line > 0 ? reading->err : ERR_NO_MEMORY;
 	}
 out:
 	buf_fini(&buf);
+	return err;
+}
+
+enum err
+conf_read(void *settings, const struct conf_row *rows, size_t count,
+    const char *path, struct fault *fault)
+{
+	struct reading reading = {.settings = settings,
+	    .rows = rows,
+	    .count = count,
+	    .path = path,
+	    .fault = fault};
+
+	assert(path != NULL && (rows != NULL || count == 0));
+	return read_file(&reading);
+}
+
+enum err
+conf_read_once(void *settings, const struct conf_row *rows, size_t count,
+    const char *path, struct fault *fault)
+{
+	struct reading reading = {.settings = settings,
+	    .rows = rows,
+	    .count = count,
+	    .path = path,
+	    .fault = fault,
+	    .set_at = calloc(count + 1, sizeof(*reading.set_at))};
+	enum err err;
+
+	assert(path != NULL && (rows != NULL || count == 0));
+	err = reading.set_at == NULL ? ERR_NO_MEMORY : read_file(&reading);
+	free(reading.set_at);
 	return err;
 }
 

@@ -39,13 +39,21 @@ enum err conf_defaults(void *settings, const struct conf_row *rows,
     size_t count, struct fault *fault);
 
 /*
- * Overwrites the settings that the file names. An unknown section or name, a
- * value that does not fit or a malformed line is ERR_BAD_INPUT, with
+ * Overwrites the settings that the file names; of one that stands there twice the
+ * last one counts, so that lines may be added below all defaults. An unknown section
+ * or name, a value that does not fit or a malformed line is ERR_BAD_INPUT, with
  * "path:line" as the place; ERR_NOT_FOUND when there is no file. Reading stops
  * at the first error.
  */
 enum err conf_read(void *settings, const struct conf_row *rows, size_t count,
     const char *path, struct fault *fault);
+
+/*
+ * The same for a file that is written by hand: a setting that stands there twice is
+ * ERR_BAD_INPUT.
+ */
+enum err conf_read_once(void *settings, const struct conf_row *rows,
+    size_t count, const char *path, struct fault *fault);
 
 /* Sets one setting from its text, as a command line or a test does. */
 enum err conf_set(void *settings, const struct conf_row *rows, size_t count,

@@ -216,7 +216,7 @@ read_settings(
 	    conf_defaults(settings, cluster_rows, cluster_count, fault);
 
 	return err == ERR_OK
-	    ? conf_read(settings, cluster_rows, cluster_count, path, fault)
+	    ? conf_read_once(settings, cluster_rows, cluster_count, path, fault)
 	    : err;
 }
 

@@ -148,7 +148,7 @@ static const struct {
 	"[pool] threads must be a whole number from 1 to 64, not \"0\""},
     {"[pool]\n\n\nthreads = x\nany = y\n", 4, "[pool] threads must be"},
     {"[pool]\nthread = 1\n", 2, "[pool] has no setting named \"thread\""},
-    {"[pools]\n", 1, "there is no such section"},
+    {"[pools]\n", 1, "there is no section [pools]"},
     {"[pool\n", 1, "a section is written [name]"},
     {"[pool] threads = 1\n", 1, "nothing may follow a [section]"},
     {"threads = 1\n", 1, "\"threads\" stands before any [section]"},
@@ -183,6 +183,24 @@ START_TEST(bad_file_is_told_by_path_and_line)
 	    bad[_i].line);
 	ck_assert_str_eq(fault.place, place);
 	ck_assert_mem_eq(fault.message, bad[_i].told, strlen(bad[_i].told));
+}
+END_TEST
+
+START_TEST(a_setting_that_stands_twice_may_be_refused)
+{
+	static const char text[] =
+	    "[pool]\nthreads = 1\n[store]\n[pool]\n\nthreads = 2\n";
+	char place[256];
+
+	ck_assert_int_eq(read_text(text), ERR_OK);
+	ck_assert_int_eq(settings.threads, 2);
+	ck_assert_int_eq(conf_read_once(&settings, rows, COUNT(rows),
+			     scratch_path("grid.conf"), &fault),
+	    ERR_BAD_INPUT);
+	snprintf(place, sizeof(place), "%s:%u", scratch_path("grid.conf"), 6u);
+	ck_assert_str_eq(fault.place, place);
+	ck_assert_str_eq(fault.message,
+	    "[pool] threads is set a second time, after line 2: remove one");
 }
 END_TEST
 
@@ -377,6 +395,7 @@ test_suite(void)
 	tcase_add_test(tc, file_is_read_over_what_is_there);
 	tcase_add_loop_test(
 	    tc, bad_file_is_told_by_path_and_line, 0, COUNT(bad));
+	tcase_add_test(tc, a_setting_that_stands_twice_may_be_refused);
 	tcase_add_test(tc, first_trouble_stops_it);
 	tcase_add_test(tc, long_line_is_told_unless_it_is_a_comment);
 	tcase_add_test(tc, zero_byte_is_told);
