@@ -65,16 +65,20 @@ const size_t cluster_count = sizeof(cluster_rows) / sizeof(cluster_rows[0]);
 
 #define PASSWORD_MAX 1024
 
-/* The first line of the file; "" when none is named. */
+/* The first line of the file that `setting` names; "" when it names none. */
 static enum err
-read_secret(struct buf *password, const char *path, struct fault *fault)
+read_secret(struct buf *password, const char *setting, const char *path,
+    struct fault *fault)
 {
 	enum err err = ERR_OK;
 
 	if (path[0] != '\0')
 		err = fs_read(password, path);
 	if (err != ERR_OK)
-		fault_set(fault, path, "cannot be read: %s", err_text(err));
+		fault_set(fault, path,
+		    "cannot be read: %s: %s of cluster.conf names it: copy it "
+		    "from another node, readable for the user of gridapi",
+		    err_text(err), setting);
 	password->len = span_find(buf_span(password), '\n');
 	buf_add_char(password, '\0');
 	return err == ERR_OK ? buf_end(password) : err;
@@ -131,7 +135,8 @@ open_engine(struct engine **out, uint64_t epoch,
 
 	fault_clear(&inner);
 	buf_init(&password, PASSWORD_MAX);
-	err = read_secret(&password, from->password_file, fault);
+	err =
+	    read_secret(&password, "password_file", from->password_file, fault);
 	if (err == ERR_OK)
 		err = from->postgres[0] != '\0'
 		    ? open_pg(out, epoch, from, password.data, &inner)
@@ -356,7 +361,8 @@ take_peers(void *out, const struct cluster_settings *settings, const char *path,
 
 	buf_init(&secret, PASSWORD_MAX);
 	if (err == ERR_OK)
-		err = read_secret(&secret, settings->secret_file, fault);
+		err = read_secret(
+		    &secret, "secret_file", settings->secret_file, fault);
 	text = span_of(secret.data);
 	if (err == ERR_OK && !is_secret(text)) {
 		fault_set(fault, path,
@@ -406,6 +412,19 @@ cluster_sharing(
 {
 	memset(out, 0, sizeof(*out));
 	return with_settings(dir, take_sharing, out, fault);
+}
+
+enum err
+cluster_can_share(
+    struct cluster_sharing *out, const char *dir, struct fault *fault)
+{
+	struct cluster_peers peers = {.token = ""};
+	enum err err = cluster_sharing(out, dir, fault);
+
+	if (err == ERR_OK && out->files)
+		err = cluster_peers(&peers, dir, fault);
+	digest_forget(peers.token, sizeof(peers.token));
+	return err;
 }
 
 /* --- the bucket ----------------------------------------------------------- */
@@ -462,7 +481,8 @@ take_bucket(void *out, const struct cluster_settings *settings,
 	buf_init(&secret, PASSWORD_MAX);
 	err = check_bucket(settings, path, fault);
 	if (err == ERR_OK)
-		err = read_secret(&secret, settings->bucket_secret_file, fault);
+		err = read_secret(&secret, "bucket_secret_file",
+		    settings->bucket_secret_file, fault);
 	if (err == ERR_OK &&
 	    (!copy_bucket(bucket, settings) || secret.len < 2 ||
 		!span_copy(bucket->secret, sizeof(bucket->secret),

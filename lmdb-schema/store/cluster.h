@@ -59,6 +59,13 @@ enum err cluster_peers(
     struct cluster_peers *out, const char *dir, struct fault *fault);
 
 /*
+ * cluster_sharing(), and cluster_peers() where nodes give each other files: before
+ * work whose outcome no other node could get.
+ */
+enum err cluster_can_share(
+    struct cluster_sharing *out, const char *dir, struct fault *fault);
+
+/*
  * The bucket that the file names; an empty url where it names none.
  * ERR_BAD_INPUT for settings that are not right.
  */

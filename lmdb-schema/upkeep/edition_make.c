@@ -125,7 +125,7 @@ edition_begin(struct edition_making **out, struct store *store, bool anew,
 	making->store = store;
 	making->dir = store_dir(store);
 	making->anew = anew;
-	err = cluster_sharing(&making->sharing, making->dir, fault);
+	err = cluster_can_share(&making->sharing, making->dir, fault);
 	if (err == ERR_OK && making->sharing.files)
 		err = cluster_node(&making->own, making->dir, fault);
 	return err == ERR_OK && making->sharing.files

@@ -436,6 +436,25 @@ def what_cannot_be_shared_changes_nothing():
         all_show(one, two)
 
 
+def without_its_secret_a_node_begins_nothing():
+    with Etcd() as etcd, Shop(etcd, copies=1) as one:
+        before, known = one.live(), one.status()
+        csv = one.delivery("secret")
+        os.rename(one.path("secret"), one.path("elsewhere"))
+        for words in (["import", csv], ["compute", "S1"],
+                      ["compute", "--all"]):
+            done = one.ctl(*words, check=False)
+            assert done.returncode == 1, (words, done)
+            for word in (one.path("secret"), "secret_file", "copy it"):
+                assert word in done.stderr, (words, done.stderr)
+        assert one.live() == before
+        for what in ("import", "computations"):
+            assert one.status()[what] == known[what], one.status()
+        os.rename(one.path("elsewhere"), one.path("secret"))
+        one.ctl("import", "--quiet", csv)
+        one.ctl("compute", "--quiet", "--all")
+
+
 def one_at_a_time(one, two):
     """The other node is refused, and told which one is at it."""
     csv = one.delivery("long")
@@ -460,4 +479,5 @@ if __name__ == "__main__":
                files_come_whole_whatever_happens_on_the_way,
                nodes_that_imported_apart_come_together,
                a_damaged_file_comes_anew,
-               what_cannot_be_shared_changes_nothing])
+               what_cannot_be_shared_changes_nothing,
+               without_its_secret_a_node_begins_nothing])

@@ -16,6 +16,7 @@
 #include "lmdb-schema/facts/source.h"
 #include "lmdb-schema/search/word_index.h"
 #include "lmdb-schema/snapshot/snapshot.h"
+#include "lmdb-schema/store/cluster.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/computed.h"
 #include "lmdb-schema/upkeep/keeping.h"
@@ -434,12 +435,37 @@ warn_ahead(struct store *store)
 	    month, now);
 }
 
+/* Without the nodes' secret each supplier would be computed by each node. */
+static int
+check_sharing(void)
+{
+	struct cluster_sharing sharing;
+	struct fault fault;
+	enum err err;
+
+	fault_clear(&fault);
+	err = cluster_can_share(&sharing, cmd_data_dir(), &fault);
+	return err == ERR_OK ? CMD_DONE : cmd_fail("compute", err, &fault);
+}
+
 static int
 usage(const char *why)
 {
 	fprintf(
 	    stderr, "gridctl compute: %s; try 'gridctl compute --help'\n", why);
 	return CMD_USAGE;
+}
+
+/* `supplier` is NULL for many. */
+static int
+compute(struct store *store, const char *supplier,
+    const struct options *options, struct compute_options how)
+{
+	if (options->as_of == NULL)
+		warn_ahead(store);
+	return supplier != NULL
+	    ? compute_one(store, span_of(supplier), options, how)
+	    : compute_many(store, options, how);
 }
 
 int
@@ -470,10 +496,10 @@ cmd_compute(int argc, char **argv)
 	result = cmd_open(&store, "compute");
 	if (result != CMD_DONE)
 		return result;
-	if (options.as_of == NULL)
-		warn_ahead(store);
-	result = args == 1 ? compute_one(store, span_of(argv[1]), &options, how)
-			   : compute_many(store, &options, how);
+	result = check_sharing();
+	if (result == CMD_DONE)
+		result =
+		    compute(store, args == 1 ? argv[1] : NULL, &options, how);
 	store_close(store);
 	return result;
 }

@@ -84,6 +84,24 @@ START_TEST(a_node_without_a_bucket_has_none)
 }
 END_TEST
 
+START_TEST(a_secret_that_is_not_there_is_told_with_its_setting)
+{
+	struct cluster_sharing sharing;
+
+	write_conf("secret_file = /nowhere/cluster-secret\n"
+		   "address = http://127.0.0.1\n");
+	ck_assert_int_eq(
+	    cluster_can_share(&sharing, scratch_dir(), &fault), ERR_NOT_FOUND);
+	ck_assert_str_eq(fault.place, "/nowhere/cluster-secret");
+	ck_assert_ptr_nonnull(strstr(fault.message, "secret_file of "));
+	/* Nodes that give each other nothing need none. */
+	write_conf("secret_file = /nowhere/cluster-secret\n");
+	ck_assert_int_eq(
+	    cluster_can_share(&sharing, scratch_dir(), &fault), ERR_OK);
+	ck_assert(!sharing.files);
+}
+END_TEST
+
 static const struct bad {
 	const char *lines, *said;
 } bads[] = {
@@ -123,6 +141,7 @@ test_suite(void)
 	tcase_add_checked_fixture(tc, begin, end);
 	tcase_add_test(tc, a_credential_comes_before_the_file_of_its_name);
 	tcase_add_test(tc, a_node_without_a_bucket_has_none);
+	tcase_add_test(tc, a_secret_that_is_not_there_is_told_with_its_setting);
 	tcase_add_loop_test(tc, a_setting_of_the_bucket_that_is_wrong_is_told,
 	    0, sizeof(bads) / sizeof(bads[0]));
 	suite_add_tcase(suite, tc);
