@@ -213,6 +213,28 @@ cluster_is_told(const char *dir)
 	    access(path, F_OK) == 0;
 }
 
+enum err
+cluster_untold(const char *dir, struct fault *fault)
+{
+	char left[FS_PATH_MAX];
+	enum err err = fs_path(left, "%s/cluster.conf.left", dir);
+
+	if (err != ERR_OK)
+		return err;
+	if (access(left, F_OK) == 0)
+		fault_set(fault, dir,
+		    "has left its cluster, and is of a machine on its own: the "
+		    "way back is to rename cluster.conf.left to cluster.conf, "
+		    "and 'gridctl cluster join --anew'");
+	else
+		fault_set(fault, dir,
+		    "has no cluster.conf: it is of a machine on its own; "
+		    "docs/cluster.md says what is in that file, then 'gridctl "
+		    "cluster init' begins a cluster, and 'gridctl cluster "
+		    "join' joins one");
+	return ERR_NOT_FOUND;
+}
+
 static enum err
 read_settings(
     struct cluster_settings *settings, const char *path, struct fault *fault)

@@ -20,6 +20,9 @@ extern const size_t cluster_count;
 /* Whether there is such a file. */
 bool cluster_is_told(const char *dir);
 
+/* ERR_NOT_FOUND; the fault says that there is none, and what to do. */
+enum err cluster_untold(const char *dir, struct fault *fault);
+
 /*
  * Opens the engine that the file names, for an epoch; NULL where there is no
  * file. Connects nowhere. ERR_BAD_INPUT for a file that is not right, and the

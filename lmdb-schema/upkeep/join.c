@@ -71,9 +71,7 @@ check_told(const char *dir, struct fault *fault)
 		store_denied(dir, fault);
 		return ERR_DENIED;
 	}
-	fault_set(fault, dir,
-	    "has no cluster.conf: docs/cluster.md says what is in it");
-	return ERR_NOT_FOUND;
+	return cluster_untold(dir, fault);
 }
 
 /* `engine` is NULL where none was opened. */

@@ -429,6 +429,8 @@ def leaves(two):
     two.stop()
     two.ctl("cluster", "leave")
     assert not os.path.exists(two.data + "/cluster.conf")
+    status = two.ctl("cluster", "status", check=False)
+    assert status.returncode == 1 and "join --anew" in status.stderr, status
     two.ctl("key", "create", "--name", "own", "--scope", "read")
     # Its cluster.conf laid beside what it has written since is no way back.
     os.rename(two.data + "/cluster.conf.left", two.data + "/cluster.conf")

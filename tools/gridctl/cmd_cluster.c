@@ -165,9 +165,8 @@ check_shared(struct store *store, const char *command)
 	if (store_is_shared(store))
 		return CMD_DONE;
 	fault_clear(&fault);
-	fault_set(&fault, cmd_data_dir(),
-	    "has no cluster.conf: it is of a machine on its own");
-	return cmd_fail(command, ERR_NOT_FOUND, &fault);
+	return cmd_fail(
+	    command, cluster_untold(cmd_data_dir(), &fault), &fault);
 }
 
 static int

@@ -272,7 +272,7 @@ cluster_nginx_text(struct buf *out, const char *data, struct fault *fault)
 		fault_set(fault, data,
 		    "is no path that nginx's configuration can have");
 	else if (!cluster_is_told(dir))
-		fault_set(fault, dir, "has no cluster.conf");
+		(void)cluster_untold(dir, fault);
 	if (fault_is_set(fault))
 		return ERR_BAD_INPUT;
 	err = cluster_peers(&peers, dir, fault);

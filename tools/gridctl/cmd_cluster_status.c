@@ -364,10 +364,8 @@ cmd_cluster_status(int argc, char **argv)
 	err = cluster_node(&status.own, cmd_data_dir(), &fault);
 	if (err == ERR_OK)
 		err = store_open_piecemeal(&store, cmd_data_dir(), &fault);
-	if (err == ERR_OK && !store_is_shared(store)) {
-		fault_set(&fault, cmd_data_dir(), "has no cluster.conf");
-		err = ERR_NOT_FOUND;
-	}
+	if (err == ERR_OK && !store_is_shared(store))
+		err = cluster_untold(cmd_data_dir(), &fault);
 	if (err == ERR_OK) {
 		status.engine = store_engine(store);
 		result = look(&status, store);
