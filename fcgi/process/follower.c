@@ -15,6 +15,7 @@
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/edition.h"
 #include "lmdb-schema/upkeep/keeping.h"
+#include "lmdb-schema/upkeep/lacks.h"
 #include "lmdb-schema/upkeep/log_version.h"
 
 #define EACH_US 50000 /* between two looks at the log */
@@ -30,6 +31,7 @@ struct follower {
 	struct log_version version;
 	unsigned keep; /* of cluster.conf */
 	struct keeping_watching watch;
+	struct lacks_telling lacks;
 };
 
 /* --- its record ------------------------------------------------------------ */
@@ -56,41 +58,69 @@ met_other(struct follower *follower, const struct engine_node *other)
 	}
 }
 
+/* For 'gridctl cluster status' on any node: it says where the second one is. */
+static enum err
+tell_of_twin(struct follower *follower)
+{
+	struct engine *engine = store_engine(follower->exchange.store);
+	struct engine_node twin, other;
+
+	engine_node_aside(&twin, &follower->node, ENGINE_RUN_TWIN);
+	memset(twin.program, 0, sizeof(twin.program));
+	gethostname(twin.program, sizeof(twin.program) - 1);
+	return engine->node_put(engine, &twin, RECORD_S, &other);
+}
+
+static enum err
+put_record(struct follower *follower)
+{
+	struct engine *engine = store_engine(follower->exchange.store);
+	struct engine_node other;
+	enum err err =
+	    engine->node_put(engine, &follower->node, RECORD_S, &other);
+
+	if (err == ERR_EXISTS) {
+		met_other(follower, &other);
+		if (follower->exchange.refused)
+			(void)tell_of_twin(follower);
+	} else if (err == ERR_OK && follower->exchange.refused) {
+		follower->exchange.refused = false;
+		log_info("no other node has this one's name any more: name=%s",
+		    follower->node.name);
+	}
+	return err;
+}
+
 static enum err
 tell(struct follower *follower)
 {
 	struct store *store = follower->exchange.store;
-	struct engine *engine = store_engine(store);
-	struct engine_node other;
+	struct engine_node *node = &follower->node;
 	struct editions editions;
-	enum err err = store_places(store, follower->node.places);
+	enum err err = store_places(store, node->places);
 
 	if (err == ERR_OK)
 		err = edition_look(&editions, store);
 	if (err != ERR_OK)
 		return err;
-	follower->node.places[STORE_LIVE] = editions.shown;
-	follower->node.places[STORE_CATALOG] = follower->exchange.whole;
-	follower->node.beat++;
-	err = engine->node_put(engine, &follower->node, RECORD_S, &other);
-	if (err == ERR_EXISTS)
-		met_other(follower, &other);
-	else if (err == ERR_OK && follower->exchange.refused) {
-		follower->exchange.refused = false;
-		log_info("no other node has this one's name any more: name=%s",
-		    follower->node.name);
-	}
+	node->places[STORE_LIVE] = editions.shown;
+	node->places[STORE_CATALOG] = follower->exchange.whole;
+	node->beat++;
+	err = put_record(follower);
 	if (err == ERR_OK)
 		err = log_version_look(
 		    &follower->version, store, date_monotonic_ns());
-	if (err == ERR_OK && !follower->exchange.refused)
-		err = keeping_tell(store, &follower->node, follower->keep);
-	if (err == ERR_OK && !follower->exchange.refused)
-		err = keeping_watch(&follower->watch, store, engine,
-		    follower->node.name, date_monotonic_ns());
+	if (err == ERR_OK)
+		err = keeping_tell(store, node, follower->keep);
+	if (err == ERR_OK)
+		err = keeping_watch(&follower->watch, store,
+		    store_engine(store), node->name, date_monotonic_ns());
 	if (err == ERR_OK)
 		metrics_nodes(follower->exchange.metrics,
 		    follower->watch.changes, follower->watch.away);
+	if (err == ERR_OK)
+		err = lacks_tell(&follower->lacks, store, store_engine(store),
+		    node, follower->exchange.whole, date_monotonic_ns());
 	return err;
 }
 

@@ -5,6 +5,16 @@
 
 #include "common/num.h"
 
+void
+engine_node_aside(
+    struct engine_node *out, const struct engine_node *node, const char *run)
+{
+	*out = *node;
+	snprintf(out->name, sizeof(out->name), "%.57s.%s", node->name, run);
+	snprintf(out->run, sizeof(out->run), "%s", run);
+	out->address[0] = '\0';
+}
+
 uint64_t
 engine_epoch_number(struct span text)
 {

@@ -29,12 +29,13 @@
 #define ENGINE_NODE_TEXT_MAX 256
 #define ENGINE_RUN_LEN 20
 #define ENGINE_RUN_JOINS "joins" /* a node that joins: join_record.h */
+#define ENGINE_RUN_TWIN "twin" /* a node whose name another one has */
 
 struct engine_node {
 	char name[ENGINE_NODE_NAME_MAX]; /* letters, digits, '.', '-', '_' */
 	char address[ENGINE_NODE_TEXT_MAX]; /* of its nginx; "": not told */
-	char program[ENGINE_NODE_TEXT_MAX]; /* its version */
-	/* Letters and digits, of one start; or ENGINE_RUN_JOINS. */
+	char program[ENGINE_NODE_TEXT_MAX]; /* its version; a twin's host */
+	/* Letters and digits, of one start; or one of ENGINE_RUN_... */
 	char run[ENGINE_RUN_LEN + 1];
 	uint64_t beat; /* grows with each record of a run */
 	/*
@@ -120,8 +121,8 @@ struct engine {
 	enum err (*node_drop)(struct engine *engine, const char *name);
 
 	/*
-	 * Texts by name, of letters, digits and '/': those whose name begins
-	 * with `prefix`, in order of their names. ERR_AWAY.
+	 * Texts by name, of '/' and what a node's name has: those whose name
+	 * begins with `prefix`, in order of their names. ERR_AWAY.
 	 */
 	enum err (*note_put)(
 	    struct engine *engine, struct span name, struct span text);
@@ -156,6 +157,13 @@ struct engine {
 
 	void (*close)(struct engine *engine);
 };
+
+/*
+ * A record beside that of a node, whose name it has with the run behind: of one that
+ * is no part of the cluster yet. It has no address, so that nobody asks there.
+ */
+void engine_node_aside(
+    struct engine_node *out, const struct engine_node *node, const char *run);
 
 /* The number that an epoch's text begins with; 0 for one that does not. */
 uint64_t engine_epoch_number(struct span text);

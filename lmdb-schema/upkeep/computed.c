@@ -202,6 +202,7 @@ count_record(
 	if (!keeping_keeps(&counting->keeping, supplier))
 		return ERR_OK;
 	counting->counts->kept++;
+	counting->counts->kept_bytes += computed->entry.bytes;
 	if (catalog_get(counting->view, supplier, &entry) == ERR_OK &&
 	    catalog_is_same(&entry, &computed->entry))
 		counting->counts->here++;

@@ -58,6 +58,12 @@ enum err computed_take(
     struct computed_taken *out, struct store *store, struct fault *fault);
 
 /*
+ * How many computed_take() would get now. Fewer than computed_count() says where
+ * this node's own snapshot does as well, or another version's cannot be read.
+ */
+enum err computed_lacking(uint64_t *count, struct store *store);
+
+/*
  * Gives the others what this node alone has computed from the last import, and
  * what no node has as fresh: while the log was away, or before it shared anything.
  */
@@ -68,6 +74,7 @@ struct computed_counts {
 	uint64_t snapshots; /* suppliers that have one of all nodes */
 	uint64_t kept; /* of these, suppliers that this node is to keep */
 	uint64_t here; /* those of them that it shows */
+	uint64_t kept_bytes; /* of the files of all that it is to keep */
 };
 
 enum err computed_count(struct computed_counts *out, struct store *store);

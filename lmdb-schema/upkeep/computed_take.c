@@ -283,3 +283,24 @@ computed_take(
 	out->version = err == ERR_OK ? version : 0;
 	return err;
 }
+
+enum err
+computed_lacking(uint64_t *count, struct store *store)
+{
+	struct taking taking = {.store = store};
+	enum err err = computed_share(&taking.share, store, NULL);
+
+	*count = 0;
+	if (err != ERR_OK || !taking.share.shares)
+		return err;
+	err = keeping_look(&taking.keeping, store);
+	if (err != ERR_OK)
+		return err;
+	taking.lacking = codemap_new();
+	if (taking.lacking == NULL)
+		return ERR_NO_MEMORY;
+	err = list_lacking(&taking);
+	*count = codemap_count(taking.lacking);
+	codemap_free(taking.lacking);
+	return err;
+}

@@ -1,6 +1,5 @@
 #include "lmdb-schema/upkeep/join_record.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -54,11 +53,7 @@ name_record(struct join_record *record, const char *dir, struct fault *fault)
 	struct engine_node node;
 	enum err err = cluster_node(&node, dir, fault);
 
-	record->node = node;
-	snprintf(record->node.name, sizeof(record->node.name), "%.57s.joins",
-	    node.name);
-	record->node.address[0] = '\0';
-	memcpy(record->node.run, ENGINE_RUN_JOINS, sizeof(ENGINE_RUN_JOINS));
+	engine_node_aside(&record->node, &node, ENGINE_RUN_JOINS);
 	return err;
 }
 

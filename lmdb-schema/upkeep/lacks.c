@@ -1,0 +1,151 @@
+#include "lmdb-schema/upkeep/lacks.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/num.h"
+#include "lmdb-schema/store/cluster.h"
+#include "lmdb-schema/store/store.h"
+#include "lmdb-schema/upkeep/computed.h"
+#include "lmdb-schema/upkeep/edition.h"
+#include "lmdb-schema/upkeep/keeping.h"
+
+#define PREFIX "lacks/"
+#define LONG_NS (LACKS_S * INT64_C(1000000000))
+
+enum err
+lacks_look(struct lacks *out, struct store *store)
+{
+	struct cluster_sharing sharing;
+	struct editions editions;
+	enum err err = cluster_sharing(&sharing, store_dir(store), NULL);
+
+	*out = (struct lacks){0, 0};
+	if (err != ERR_OK || !sharing.files)
+		return err;
+	err = edition_look(&editions, store);
+	if (err == ERR_OK && !editions.is_current)
+		out->import = editions.now.number;
+	else if (err == ERR_OK)
+		err = computed_lacking(&out->snapshots, store);
+	return err;
+}
+
+/* --- telling -------------------------------------------------------------- */
+
+/* Whether it has been so for long; `since_ns` is 0 where it is not so. */
+static bool
+lasts(int64_t *since_ns, bool is, int64_t now_ns)
+{
+	if (!is)
+		*since_ns = 0;
+	else if (*since_ns == 0)
+		*since_ns = now_ns;
+	return is && now_ns - *since_ns >= LONG_NS;
+}
+
+/* Clears what has not lasted. */
+static void
+judge(struct lacks_telling *telling, struct lacks *lacks, uint64_t whole,
+    int64_t now_ns)
+{
+	if (whole != telling->whole)
+		telling->snapshots_ns = 0;
+	telling->whole = whole;
+	if (!lasts(&telling->import_ns, lacks->import != 0, now_ns))
+		lacks->import = 0;
+	if (!lasts(&telling->snapshots_ns, lacks->snapshots != 0, now_ns))
+		lacks->snapshots = 0;
+}
+
+static enum err
+put(struct lacks_telling *telling, struct engine *engine, const char *node,
+    const char *text)
+{
+	char name[sizeof(PREFIX) + ENGINE_NODE_NAME_MAX];
+	enum err err;
+
+	if (telling->known && strcmp(text, telling->told) == 0)
+		return ERR_OK;
+	snprintf(name, sizeof(name), PREFIX "%s", node);
+	err = text[0] == '\0'
+	    ? engine->note_drop(engine, span_of(name))
+	    : engine->note_put(engine, span_of(name), span_of(text));
+	telling->known = err == ERR_OK;
+	snprintf(telling->told, sizeof(telling->told), "%s", text);
+	return err;
+}
+
+enum err
+lacks_tell(struct lacks_telling *telling, struct store *store,
+    struct engine *engine, const struct engine_node *own, uint64_t whole,
+    int64_t now_ns)
+{
+	char text[sizeof(telling->told)] = "";
+	struct lacks lacks;
+	enum err err = lacks_look(&lacks, store);
+
+	assert(own->name[0] != '\0');
+	if (err != ERR_OK)
+		return err;
+	judge(telling, &lacks, whole, now_ns);
+	if (lacks.import != 0 || lacks.snapshots != 0)
+		snprintf(text, sizeof(text), "%s %llu %llu", own->run,
+		    (unsigned long long)lacks.import,
+		    (unsigned long long)lacks.snapshots);
+	return put(telling, engine, own->name, text);
+}
+
+/* --- what is told --------------------------------------------------------- */
+
+/* "node run import snapshots" */
+static enum err
+add_line(void *context, struct span name, struct span text)
+{
+	struct buf *lines = context;
+
+	if (span_starts(name, SPAN(PREFIX)))
+		buf_addf(lines, "%.*s %.*s\n",
+		    SPAN_ARG(span_from(name, sizeof(PREFIX) - 1)),
+		    SPAN_ARG(text));
+	return buf_end(lines);
+}
+
+enum err
+lacks_read(struct buf *lines, struct engine *engine)
+{
+	return engine->notes(engine, PREFIX, add_line, lines);
+}
+
+/* A text that is not one of ours says nothing. */
+static uint64_t
+take_number(struct span *rest)
+{
+	struct span word;
+	int64_t number;
+
+	return span_cut(&word, rest, ' ') &&
+		num_int(&number, word, 0, INT64_MAX)
+	    ? (uint64_t)number
+	    : 0;
+}
+
+void
+lacks_find(
+    struct lacks *out, const struct buf *lines, const struct engine_node *node)
+{
+	struct span line, word, rest = buf_span(lines);
+
+	*out = (struct lacks){0, 0};
+	while (span_cut(&line, &rest, '\n')) {
+		if (!span_cut(&word, &line, ' ') ||
+		    !span_eq(word, span_of(node->name)) ||
+		    !span_cut(&word, &line, ' ') ||
+		    !span_eq(word, span_of(node->run)))
+			continue;
+		out->import = take_number(&line);
+		out->snapshots = take_number(&line);
+		return;
+	}
+}

@@ -1,0 +1,64 @@
+/*
+ * lacks: whether a node of a cluster is short of what it is to show: the last import
+ * (edition.h), or snapshots of its part (computed.h). For the time that these take to
+ * come it is so on any node; one that has been short for LACKS_S tells the others, by
+ * a text of the engine beside its record, until it has them:
+ *
+ *	"lacks/" node -> its run, the import that it lacks or 0, how many
+ *	       snapshots, by spaces
+ *
+ * A text of another run than that of the node's record is of before, and says
+ * nothing. Nodes of an earlier version tell none.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/buf.h"
+#include "common/err.h"
+#include "lmdb-schema/store/engine.h"
+
+struct store;
+
+#define LACKS_S 30
+
+struct lacks {
+	uint64_t
+	    import; /* the last one, where the node does not show it; or 0 */
+	uint64_t
+	    snapshots; /* of its part that it may get; 0 without the import */
+};
+
+/* Of this node, now; zeros where its cluster.conf shares no files. */
+enum err lacks_look(struct lacks *out, struct store *store);
+
+/* --- telling -------------------------------------------------------------- */
+
+struct lacks_telling {
+	int64_t import_ns, snapshots_ns; /* since when; 0: none */
+	uint64_t whole;
+	bool known; /* whether `told` is what the engine has */
+	char told[128]; /* "": no text */
+};
+
+/*
+ * Looks, and puts or drops this node's text where it changes; the caller calls it now
+ * and then, with what is zero at first. `whole` is the version at which the node
+ * lacked no snapshot (keeping.h): while it grows, they come. The time is that of
+ * date_monotonic_ns().
+ */
+enum err lacks_tell(struct lacks_telling *telling, struct store *store,
+    struct engine *engine, const struct engine_node *own, uint64_t whole,
+    int64_t now_ns);
+
+/* --- what is told --------------------------------------------------------- */
+
+#define LACKS_TEXT_MAX ((size_t)1 << 20)
+
+/* Adds what nodes have told to the lines. ERR_AWAY. */
+enum err lacks_read(struct buf *lines, struct engine *engine);
+
+/* Finds the text of this record's node; zeros: it has told none. */
+void lacks_find(
+    struct lacks *out, const struct buf *lines, const struct engine_node *node);
