@@ -210,3 +210,20 @@ edition_each_file(struct store *store,
 	    ? each_of(&editions.offered, store_dir(store), each, context)
 	    : err;
 }
+
+enum err
+edition_bytes(uint64_t *bytes, struct store *store)
+{
+	struct edition_files *files = malloc(sizeof(*files));
+	struct editions editions;
+	enum err err =
+	    files == NULL ? ERR_NO_MEMORY : edition_look(&editions, store);
+
+	*bytes = 0;
+	if (err == ERR_OK && editions.now.number > 0 &&
+	    edition_read_text(files, store_dir(store), &editions.now.text) ==
+		ERR_OK)
+		*bytes = edition_text_bytes(files);
+	free(files);
+	return err;
+}

@@ -54,6 +54,12 @@ enum err edition_look(struct editions *out, struct store *store);
 enum err edition_each_file(struct store *store,
     enum err (*each)(void *context, const struct files_id *id), void *context);
 
+/*
+ * Bytes of all files of the published one, also of those that are not here yet; 0
+ * where its text is not here.
+ */
+enum err edition_bytes(uint64_t *bytes, struct store *store);
+
 /* --- taking in ------------------------------------------------------------ */
 
 /*

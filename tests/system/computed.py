@@ -374,6 +374,69 @@ def a_damaged_snapshot_comes_anew(one, two, three):
     assert two.ctl("check", "--quiet", check=False).returncode == 0
 
 
+def cluster_lines(node):
+    """What doctor says of the cluster, by level."""
+    lines = json.loads(node.ctl("doctor", "--json", check=False).stdout)
+    return {(line["level"], line["text"]) for line in lines
+            if line["about"] == "cluster"}
+
+
+def told_by_all(fault, one, two):
+    """That the second node does not get something."""
+    for node in one, two:
+        wait_until(lambda node=node: fault in node.status()["faults"],
+                   lambda node=node: "it is told: %s" % node.status())
+        assert node.ctl("cluster", "status", check=False).returncode == 1
+    assert ("look", fault) in cluster_lines(one), cluster_lines(one)
+    assert ("wrong", fault) in cluster_lines(two), cluster_lines(two)
+
+
+def well_again(one, two):
+    one.proxy.fault = None
+    for node in one, two:
+        wait_until(lambda node=node: node.status()["well"],
+                   lambda node=node: "all is well again: %s" % node.status())
+        assert {level for level, _ in cluster_lines(node)} == {"ok"}
+
+
+def an_import_does_not_come(one, two):
+    one.proxy.fault = lambda *_: []
+    shown = two.status()["import"]
+    one.deliver("second")
+    told_by_all("node node1 shows import %d, and does not get import %d" %
+                (shown, shown + 1), one, two)
+    assert ("look", "this node does not show the last import yet, which is "
+            "%d" % (shown + 1)) in cluster_lines(two), cluster_lines(two)
+    assert [node["lacksImport"] for node in one.status()["nodes"]] == \
+        [False, True], one.status()
+    well_again(one, two)
+
+
+def snapshots_do_not_come(one, two):
+    one.proxy.fault = lambda *_: []
+    one.ctl("compute", "--quiet", "--all")
+    told_by_all("node node1 does not get the snapshots that it lacks: 3",
+                one, two)
+    assert two.status()["snapshotsLacking"] == 3, two.status()
+    assert one.status()["snapshotsLacking"] == 0, one.status()
+    assert [node["lacksSnapshots"] for node in one.status()["nodes"]] == \
+        [0, 3], one.status()
+    well_again(one, two)
+
+
+def what_does_not_come_is_told_by_all():
+    def try_it(what):
+        with Etcd() as etcd, Maker(etcd) as one, Maker(etcd, one) as two:
+            one.deliver("first")
+            wait_until(lambda: one.live() == two.live(), "both show it")
+            what(one, two)
+        return True
+
+    # Each waits for half a minute, so both at once.
+    together(lambda: try_it(an_import_does_not_come),
+             lambda: try_it(snapshots_do_not_come))
+
+
 def without_the_log_a_node_computes_for_itself(etcd, one, two, three):
     one.deliver("new", suppliers=one.codes() + ["N1"])
     wait_until(lambda: two.live() == three.live() == one.live(),
@@ -392,5 +455,6 @@ def without_the_log_a_node_computes_for_itself(etcd, one, two, three):
 
 if __name__ == "__main__":
     find_etcd()
-    run_tests([one_node_computes_what_all_show,
+    run_tests([what_does_not_come_is_told_by_all,
+               one_node_computes_what_all_show,
                what_breaks_off_goes_on])

@@ -3,6 +3,7 @@ of them, and an etcd that is away stops writes and nothing else."""
 
 import json
 import os
+import socket
 import sys
 import threading
 import time
@@ -223,17 +224,31 @@ def two_nodes_of_one_name_are_told(engine=Etcd):
                    "the second is not ready")
         assert one.get("/readyz").status == 200
         assert "another node has this one's name" not in one.log()
+        told = "node %s is there twice: the one on host %s takes in nothing" \
+            % (name, socket.gethostname())
+        for grid in (one, two):
+            wait_until(lambda grid=grid: status(grid)[0] == 1 and
+                       "fault " + told in status(grid)[1].splitlines(),
+                       lambda grid=grid: status(grid)[1])
+        doctor = json.loads(two.ctl("doctor", "--json", check=False).stdout)
+        assert ("wrong", told) in [(line["level"], line["text"])
+                                   for line in doctor], doctor
+        nodes = json.loads(status(one, "--json")[1])["nodes"]
+        assert [node["name"] for node in nodes] == [name], nodes
         begin_sharing(etcd, two)
         wait_until(lambda: two.get("/readyz").status == 200, "it is ready")
+        wait_until(lambda: status(one, "--nodes", "2")[0] == 0,
+                   lambda: status(one)[1])
+
+
+def status(grid, *words):
+    done = subprocess.run(
+        [GRIDCTL, "--data", grid.data, "cluster", "status"] + list(words),
+        capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout
 
 
 def status_tells_what_is_not_well():
-    def status(grid, *words):
-        done = subprocess.run(
-            [GRIDCTL, "--data", grid.data, "cluster", "status"] + list(words),
-            capture_output=True, text=True, check=False)
-        return done.returncode, done.stdout
-
     with Etcd(members=3) as etcd, Grid() as one, Other(one) as two:
         begin_sharing(etcd, one, two)
         wait_until(lambda: status(one, "--nodes", "2")[0] == 0, "all is well")

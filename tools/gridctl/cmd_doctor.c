@@ -18,6 +18,8 @@
 #include "common/opt.h"
 #include "common/owner.h"
 #include "lmdb-schema/store/store.h"
+#include "lmdb-schema/upkeep/computed.h"
+#include "lmdb-schema/upkeep/edition.h"
 #include "lmdb-schema/upkeep/stat.h"
 #include "tools/gridctl/doctor.h"
 
@@ -49,9 +51,9 @@ static const struct opt_spec spec = {
     .about =
 	"Checks the data directory, the disk, the clock, the age of the "
 	"data, the files of the audit trail, the hooks, the backups, the "
-	"night, its inbox, the services, "
-	"the site and, on a node of a cluster, what nginx has for the others, "
-	"and says for each "
+	"night, its inbox, the services, the site and, on a node of a "
+	"cluster, the log, the nodes and what nginx has for the others, and "
+	"says for each "
 	"whether it is "
 	"in order and, if not, what to do. Exit code "
 	"0: nothing is wrong. It changes nothing; 'gridctl check' reads "
@@ -165,18 +167,52 @@ look_at_owners(struct doctor *doctor)
 		    "all files belong to the folder's owner");
 }
 
-static void
-look_at_disk(struct doctor *doctor, const struct stat_counts *counts)
+/* On a machine on its own both are 0. */
+struct nodes_bytes {
+	uint64_t import, snapshots;
+};
+
+static enum err
+measure_nodes(struct nodes_bytes *out, struct store *store)
 {
-	uint64_t once_more = counts->facts_bytes + counts->snapshot_bytes +
+	struct computed_counts computed;
+	enum err err = edition_bytes(&out->import, store);
+
+	if (err == ERR_OK)
+		err = computed_count(&computed, store);
+	out->snapshots = err == ERR_OK ? computed.kept_bytes : 0;
+	return err;
+}
+
+static uint64_t
+larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * Bytes of the last import and its snapshots. A node of a cluster may not have them
+ * yet: `nodes` has the bytes of those of all nodes, as far as they are known.
+ */
+static uint64_t
+once_more(const struct stat_counts *counts, const struct nodes_bytes *nodes)
+{
+	return larger(counts->facts_bytes, nodes->import) +
+	    larger(counts->snapshot_bytes, nodes->snapshots) +
 	    counts->packed_rows_bytes;
+}
+
+static void
+look_at_disk(
+    struct doctor *doctor, const struct stat_counts *counts, uint64_t needed)
+{
 	char todo[FS_PATH_MAX + 160];
 
 	snprintf(todo, sizeof(todo),
 	    "'gridctl prune --grace 0s'; if that frees too little, 'df %s' "
 	    "names the disk: remove what is not Product Grid's, or enlarge it",
 	    cmd_data_dir());
-	if (counts->free_bytes < once_more)
+	if (counts->free_bytes < needed)
 		doctor_say(doctor, DOCTOR_WRONG, "disk", todo,
 		    "%s are free: %sa new import and its snapshots may take "
 		    "%s",
@@ -184,7 +220,7 @@ look_at_disk(struct doctor *doctor, const struct stat_counts *counts)
 		    counts->free_bytes < FULL_BYTES
 			? "proposals may be refused, and "
 			: "",
-		    cmd_bytes(once_more));
+		    cmd_bytes(needed));
 	else
 		doctor_say(doctor, DOCTOR_FINE, "disk", NULL, "%s are free",
 		    cmd_bytes(counts->free_bytes));
@@ -295,10 +331,24 @@ look_at_hooks(
 }
 
 static void
+say_unreadable(struct doctor *doctor, enum err err, const struct fault *fault)
+{
+	doctor_say(doctor, DOCTOR_WRONG, "data",
+	    err == ERR_DAMAGED         ? "'gridctl check' says what is left"
+		: err != ERR_DENIED    ? NULL
+		: owner_name() == NULL ? "sudo gridctl doctor"
+				       : "see the owner below",
+	    "%s: %s", fault->place[0] != '\0' ? fault->place : cmd_data_dir(),
+	    fault->message[0] != '\0' ? fault->message : err_text(err));
+	look_at_owners(doctor);
+}
+
+static void
 look_at_data(struct doctor *doctor)
 {
 	struct store *store = NULL;
 	struct stat_counts counts;
+	struct nodes_bytes nodes;
 	struct fault fault;
 	enum err err;
 
@@ -306,28 +356,24 @@ look_at_data(struct doctor *doctor)
 	err = store_open(&store, cmd_data_dir(), &fault);
 	if (err == ERR_OK)
 		err = stat_collect(&counts, store);
+	if (err == ERR_OK)
+		err = measure_nodes(&nodes, store);
 	if (err != ERR_OK) {
 		store_close(store);
-		doctor_say(doctor, DOCTOR_WRONG, "data",
-		    err == ERR_DAMAGED ? "'gridctl check' says what is left"
-			: err != ERR_DENIED    ? NULL
-			: owner_name() == NULL ? "sudo gridctl doctor"
-					       : "see the owner below",
-		    "%s: %s", cmd_data_dir(),
-		    fault.message[0] != '\0' ? fault.message : err_text(err));
-		look_at_owners(doctor);
+		say_unreadable(doctor, err, &fault);
 		return;
 	}
 	doctor_say(doctor, DOCTOR_FINE, "data", NULL, "%s can be read",
 	    cmd_data_dir());
 	look_at_owners(doctor);
-	look_at_disk(doctor, &counts);
+	look_at_disk(doctor, &counts, once_more(&counts, &nodes));
 	look_at_import(doctor, &counts, date_now_ms());
 	look_at_snapshots(doctor, &counts);
 	look_at_proposals(doctor, &counts, date_now_ms());
 	doctor_trail(doctor, store);
-	store_close(store);
 	look_at_hooks(doctor, &counts.hooks, date_now_ms());
+	doctor_nodes(doctor, store);
+	store_close(store);
 	if (counts.facts != 0)
 		doctor_backups(doctor);
 	doctor_night(doctor);

@@ -37,6 +37,13 @@ void doctor_site(
 /* Says until when a site's certificate counts, as curl's "%{certs}" has it. */
 void doctor_certificate(struct doctor *doctor, FILE *file);
 
+/*
+ * Looks at the log that the nodes share, at the nodes, and at what this one lacks of
+ * what others have imported and computed. Nothing of a machine on its own.
+ */
+struct store;
+void doctor_nodes(struct doctor *doctor, struct store *store);
+
 struct doctor_nginx; /* files of nginx that a node of a cluster needs */
 
 /*

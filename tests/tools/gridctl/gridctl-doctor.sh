@@ -256,7 +256,7 @@ expect "well again" 0 '^0 wrong'
 sed "s|@CLUSTER@|$work/cluster-nginx.con[f]|" \
   "${abs_top_srcdir:-.}/nginx/gridapi.conf.in" >"$work/site"
 expect "no word of nodes on a machine of its own" 0 '^0 wrong' --site "$work/site"
-grep -q '^[a-zA-Z]* *nodes ' "$work/said" && {
+grep -qE '^[a-zA-Z]* *(nodes|cluster) ' "$work/said" && {
   failed=$((failed + 1))
   echo "not ok: a machine of its own has a line on nodes"
 }
@@ -269,41 +269,48 @@ node() { # LINE...: the node's cluster.conf
 }
 chmod 0600 "$work/secret"
 printed() { grid cluster nginx >"$work/cluster-nginx.conf"; }
-nodes() { # NAME CODE PATTERN
-  expect "$@" --site "$work/site"
+nodes() { # NAME PATTERN: with 1, as the log is out of reach
+  expect "$1" 1 "$2" --site "$work/site"
 }
 node
-nodes "nothing for the other nodes" 1 \
+nodes "the log is out of reach" '^WRONG +cluster +the log is out of reach$'
+nodes "what to do about it" '^ +-> bring a majority back'
+nodes "which member is" \
+  '^look +cluster +etcd http://127.0.0.1:1 is out of reach$'
+nodes "nothing for the other nodes" \
   "^WRONG +nodes +$work/cluster-nginx.conf is not there"
-nodes "how it is made" 1 \
+nodes "how it is made" \
   "^ +-> as root: .*gridctl cluster nginx >$work/cluster-nginx.conf"
 printed
-nodes "all that they need" 0 "^ok +nodes +$work/cluster-nginx.conf is what"
+nodes "all that they need" "^ok +nodes +$work/cluster-nginx.conf is what"
 node keep=2
-nodes "a share, and nginx passes nothing on" 1 \
+nodes "a share, and nginx passes nothing on" \
   "^WRONG +nodes +$work/cluster-nginx.conf has no \"location @page\""
 printed
-nodes "and it does" 0 '^ok +nodes'
+nodes "and it does" '^ok +nodes'
 sed -i 's/location @page2 /location @other /' "$work/cluster-nginx.conf"
-nodes "that of an earlier version" 1 \
+nodes "that of an earlier version" \
   '^WRONG +nodes +.* has no "location @page2"'
 printed
 echo 'listen 8443;' >>"$work/cluster-nginx.conf"
-nodes "a line of one's own" 0 '^ok +nodes'
+nodes "a line of one's own" '^ok +nodes'
 echo fedcba9876543210fedcba9876543210 >"$work/secret"
-nodes "another secret" 0 "^look +nodes +.* is not what 'gridctl cluster nginx'"
+nodes "another secret" "^look +nodes +.* is not what 'gridctl cluster nginx'"
 printed
 for name in HTTP_X_GRID_SEEN HTTP_X_GRID_PASSED GRID_ALONE GRID_PART; do
   cp "$work/site" "$work/whole"
   sed -i "/fastcgi_param $name /d" "$work/site"
-  nodes "a site without $name" 1 \
+  nodes "a site without $name" \
     "^WRONG +nodes +$work/site has no \"fastcgi_param $name \""
   mv "$work/whole" "$work/site"
 done
 sed -i '/include .*cluster-nginx/d' "$work/site"
-nodes "a site of before" 1 \
+nodes "a site of before" \
   "^WRONG +nodes +$work/site includes no cluster-nginx.conf"
-nodes "whose remedy is the package's" 1 '^ +-> take the site of this version'
+nodes "whose remedy is the package's" '^ +-> take the site of this version'
+node keep=2 keep=3
+nodes "a mistake in cluster.conf" \
+  "^WRONG +data +$work/data/cluster.conf:8: .*keep is set a second time"
 rm "$work/data/cluster.conf"
 
 # --- as nginx's site says where it listens -----------------------------------------
