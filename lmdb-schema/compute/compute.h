@@ -41,8 +41,8 @@ struct compute_options {
 
 struct compute_result {
 	struct catalog_entry entry; /* the current snapshot's */
-	bool shared; /* another process had just computed it */
-	bool elsewhere; /* another node, which it came from or which is at it */
+	bool shared; /* another process had computed it by then */
+	bool elsewhere; /* another node, which has made it or which is at it */
 	bool noted; /* hooks are told of a failure: begun.h */
 	int64_t ms; /* spent on this computation */
 };

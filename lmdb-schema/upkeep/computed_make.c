@@ -114,6 +114,8 @@ is_there(struct flight *flight)
 			return take_record(flight) == ERR_OK;
 		flight->result->entry = flight->record.entry;
 		flight->result->shared = true;
+		flight->result->elsewhere =
+		    strcmp(flight->record.node, flight->share.own.name) != 0;
 		return true;
 	}
 	/* Damage is mended by the same bytes. */

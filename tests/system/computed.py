@@ -4,6 +4,7 @@ and nginx, and a proxy before a node that cuts, flips and stops its files."""
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -220,6 +221,21 @@ def what_is_gone_is_forgotten(one, two, three):
     assert two.shown("C2")
 
 
+def what_each_says_is_so(said, suppliers):
+    """Each supplier is computed by one, and not by the others."""
+    made = 0
+    for text in said:
+        found = re.match(r"(\d+) of (\d+) suppliers computed, ([\d,]+) rows "
+                         r"in [\d.]+ s(?:; (\d+) that other nodes have "
+                         r"computed)?$", text.strip())
+        assert found, text
+        here, of, rows, others = found.groups()
+        assert int(here) + int(others or 0) == int(of) == suppliers, text
+        assert (rows == "0") == (here == "0"), text
+        made += int(here)
+    assert made == suppliers, said
+
+
 def all_nodes_share_the_work(*nodes):
     one = nodes[0]
     for words in (["--all"], ["--stale"]):
@@ -227,6 +243,8 @@ def all_nodes_share_the_work(*nodes):
         done = together(*[lambda node=node: node.ctl(
             "compute", "--jobs", "1", *words) for node in nodes])
         one.has_computed(before + one.suppliers)
+        if words == ["--all"]:
+            what_each_says_is_so(done, one.suppliers)
         for code in one.codes():
             all_show_same(code, *nodes)
         one.deliver("after" + words[0])

@@ -256,12 +256,12 @@ work(void *context)
 			continue;
 		}
 		pthread_mutex_lock(&many->lock);
-		if (err == ERR_OK && result.elsewhere)
-			many->elsewhere++;
 		if (err != ERR_OK) {
 			tell_failure(many->store, code, err, result.noted);
 			many->failed++;
-		} else
+		} else if (result.elsewhere)
+			many->elsewhere++;
+		else
 			many->rows_made += result.entry.rows;
 		many->rows_done += many->targets[i].articles;
 		progress_at(&many->progress, many->rows_done);
@@ -303,10 +303,10 @@ summary(const struct many *many, double seconds)
 		return;
 	}
 	printf("%u of %u suppliers computed, %s rows in %.1f s",
-	    many->count - many->failed, many->count, cmd_count(many->rows_made),
-	    seconds);
+	    many->count - many->failed - many->elsewhere, many->count,
+	    cmd_count(many->rows_made), seconds);
 	if (many->elsewhere > 0)
-		printf("; %u of them by other nodes", many->elsewhere);
+		printf("; %u that other nodes have computed", many->elsewhere);
 	if (many->others > 0)
 		printf("; %u that other nodes keep left out", many->others);
 	if (many->options->all && many->empty > 0)
