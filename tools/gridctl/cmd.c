@@ -194,8 +194,10 @@ cmd_settle(struct store *store, const char *command, bool imported, bool quiet)
 	if (err != ERR_OK) {
 		fault_clear(&fault);
 		fault_set(&fault, cmd_data_dir(),
-		    "changes and proposals that the import settles could not "
-		    "be (%s): the next import will do it",
+		    imported ? "changes and proposals that the import settles "
+			       "could not be (%s): the next import will do it"
+			     : "nothing was changed: what the last import "
+			       "settles could not be (%s): import again",
 		    err_text(err));
 		return cmd_fail(command, err, &fault);
 	}
