@@ -90,7 +90,8 @@ struct engine {
 	/*
 	 * The number of each log's last entry; ERR_AWAY. Without `sure` it may
 	 * be that of a moment before: a server that another has taken over
-	 * from shows it for half a second.
+	 * from shows it for half a second. With it, ERR_AWAY at once for a
+	 * while after a failure, as of an append.
 	 */
 	enum err (*heads)(
 	    struct engine *engine, bool sure, uint64_t heads[STORE_ENVS]);

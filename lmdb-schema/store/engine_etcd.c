@@ -235,7 +235,9 @@ get_heads(struct engine *engine, bool sure, uint64_t heads[STORE_ENVS])
 	struct etcd *etcd = (struct etcd *)engine;
 	enum err err;
 
-	(void)sure; /* a read is linearizable */
+	/* A read is linearizable in any case. */
+	if (sure && engine_pauses(&etcd->pause))
+		return ERR_AWAY;
 	pthread_mutex_lock(&etcd->heads.lock);
 	err = ask_heads(etcd, &etcd->heads, heads);
 	pthread_mutex_unlock(&etcd->heads.lock);

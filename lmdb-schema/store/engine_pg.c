@@ -236,6 +236,8 @@ get_heads(struct engine *engine, bool sure, uint64_t heads[STORE_ENVS])
 	struct door *door = (struct door *)engine;
 	enum err err;
 
+	if (sure && engine_pauses(&door->pause))
+		return ERR_AWAY;
 	pthread_mutex_lock(&door->heads.lock);
 	err = ask_heads(door, &door->heads, sure, heads);
 	pthread_mutex_unlock(&door->heads.lock);

@@ -237,6 +237,16 @@ follow_one(void *context, uint64_t number, struct span entry)
 	return err == ERR_EXISTS ? ERR_OK : err;
 }
 
+static enum err
+tell_lost(uint64_t number, uint64_t head)
+{
+	log_error("log: it has lost entries that this node has: "
+		  "number=%llu head=%llu: was it restored from an "
+		  "older copy, or was another one named?",
+	    (unsigned long long)number, (unsigned long long)head);
+	return ERR_DAMAGED;
+}
+
 enum err
 write_log_catch_up(struct engine *engine, enum store_env log, struct kv *kv)
 {
@@ -251,14 +261,8 @@ write_log_catch_up(struct engine *engine, enum store_env log, struct kv *kv)
 		err = engine->heads(engine, true, heads);
 	if (err != ERR_OK || heads[log] == place.number)
 		return err;
-	if (heads[log] < place.number) {
-		log_error("log: it has lost entries that this node has: "
-			  "number=%llu head=%llu: was it restored from an "
-			  "older copy, or was another one named?",
-		    (unsigned long long)place.number,
-		    (unsigned long long)heads[log]);
-		return ERR_DAMAGED;
-	}
+	if (heads[log] < place.number)
+		return tell_lost(place.number, heads[log]);
 	err = write_log_follow(engine, log, kv);
 	if (err == ERR_OK)
 		err = write_log_place_of(&place, kv);
@@ -337,6 +341,36 @@ append_ops(struct engine *engine, enum store_env log, struct kv_txn *txn,
 	return err;
 }
 
+static enum err
+tell_behind(void *context, uint64_t number, struct span entry)
+{
+	(void)context;
+	(void)number;
+	(void)entry;
+	return ERR_BEHIND;
+}
+
+/*
+ * Writes that change nothing say what the state is: they count where no entry is
+ * missing here. Without an entry to read, others are trimmed.
+ */
+static enum err
+confirm(struct engine *engine, enum store_env log, struct kv_txn *txn)
+{
+	uint64_t heads[STORE_ENVS] = {0};
+	struct write_log_place place;
+	enum err err = write_log_place(&place, txn);
+
+	if (err == ERR_OK)
+		err = engine->heads(engine, true, heads);
+	if (err != ERR_OK || heads[log] == place.number)
+		return err;
+	if (heads[log] < place.number)
+		return tell_lost(place.number, heads[log]);
+	err = engine->read(engine, log, place.number, tell_behind, NULL);
+	return err == ERR_OK ? ERR_NOT_FOUND : err;
+}
+
 enum err
 write_log_commit(struct engine *engine, enum store_env log, struct kv_txn *txn,
     struct buf *ops)
@@ -345,10 +379,10 @@ write_log_commit(struct engine *engine, enum store_env log, struct kv_txn *txn,
 
 	assert(engine != NULL && log < STORE_ENVS);
 	kv_keep_ops(txn, NULL);
-	if (err == ERR_OK && ops->len == 0)
-		return kv_commit(txn);
 	if (err == ERR_OK)
-		err = append_ops(engine, log, txn, buf_span(ops));
+		err = ops->len == 0
+		    ? confirm(engine, log, txn)
+		    : append_ops(engine, log, txn, buf_span(ops));
 	if (err != ERR_OK) {
 		kv_abort(txn);
 		return err == ERR_NOT_FOUND ? ERR_OUTRUN : err;

@@ -55,8 +55,9 @@ enum err write_log_place_of(struct write_log_place *out, struct kv *kv);
 
 /*
  * Commits the transaction, whose writes are `ops`: as the engine's next entry
- * first, then here. It frees the transaction, as kv_commit() does. Beside that
- * function's failures:
+ * first, then here. Without writes nothing is appended, and the engine is asked
+ * whether an entry is missing here. It frees the transaction, as kv_commit() does.
+ * Beside that function's failures:
  *
  *   ERR_BEHIND   another node has written: write_log_follow(), then do the
  *                work again. Nothing was stored.

@@ -33,6 +33,7 @@ struct write_queue {
 	enum store_env env;
 	struct engine *engine; /* NULL: one machine */
 	struct buf ops; /* the leader's */
+	bool shared; /* the leader's batch has a job that is not local */
 };
 
 struct write_queue *
@@ -83,6 +84,7 @@ take_all(struct write_queue *queue)
 static enum err
 run_job(struct write_queue *queue, struct job *job, struct kv_txn *txn)
 {
+	queue->shared = queue->shared || !job->local;
 	if (queue->engine != NULL)
 		kv_keep_ops(txn, job->local ? NULL : &queue->ops);
 	return job->work(job->context, txn);
@@ -91,7 +93,7 @@ run_job(struct write_queue *queue, struct job *job, struct kv_txn *txn)
 static enum err
 commit(struct write_queue *queue, struct kv_txn *txn)
 {
-	return queue->engine == NULL
+	return queue->engine == NULL || !queue->shared
 	    ? kv_commit(txn)
 	    : write_log_commit(queue->engine, queue->env, txn, &queue->ops);
 }
@@ -102,6 +104,7 @@ run_batch(struct write_queue *queue, struct job *batch, struct kv_txn *txn)
 	enum err err = ERR_OK;
 
 	buf_clear(&queue->ops);
+	queue->shared = false;
 	for (struct job *job = batch; job != NULL && err == ERR_OK;
 	     job = job->next)
 		err = run_job(queue, job, txn);

@@ -17,7 +17,10 @@ struct write_queue; /* of one environment */
 struct write_queue *write_queue_new(enum store_env env);
 void write_queue_free(struct write_queue *queue);
 
-/* From now on every commit is an entry of the engine's log: write_log.h. */
+/*
+ * From now on every commit is an entry of the engine's log, or is confirmed by it
+ * where it changes nothing: write_log.h.
+ */
 void write_queue_share(struct write_queue *queue, struct engine *engine);
 
 /*

@@ -2,6 +2,7 @@
 
 #include <check.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "common/kv/kv_ops.h"
 #include "lmdb-schema/deflate.h"
@@ -20,6 +21,7 @@ static const struct {
 
 static struct kv *copies[STORE_ENVS];
 static struct store *mirrored; /* NULL: none is */
+static uint64_t last[STORE_ENVS]; /* entries */
 
 static enum err
 append(struct engine *engine, enum store_env log, uint64_t after,
@@ -31,10 +33,20 @@ append(struct engine *engine, enum store_env log, uint64_t after,
 	if (mirrored != NULL)
 		ck_assert_int_eq(
 		    write_log_apply(copies[log], after + 1, entry), ERR_OK);
+	last[log] = after + 1;
 	return ERR_OK;
 }
 
-static struct engine engine = {.append = append};
+static enum err
+get_heads(struct engine *engine, bool sure, uint64_t heads[STORE_ENVS])
+{
+	(void)engine;
+	ck_assert(sure);
+	memcpy(heads, last, sizeof(last));
+	return ERR_OK;
+}
+
+static struct engine engine = {.append = append, .heads = get_heads};
 
 static void
 copy_env(enum store_env env, struct kv *from)
@@ -57,9 +69,14 @@ copy_env(enum store_env env, struct kv *from)
 void
 mirror_begin(struct store *store)
 {
+	struct write_log_place place;
+
 	ck_assert_ptr_null(mirrored);
-	for (unsigned i = 0; i < STORE_ENVS; i++)
+	for (unsigned i = 0; i < STORE_ENVS; i++) {
 		copy_env((enum store_env)i, envs[i].of(store));
+		ck_assert_int_eq(write_log_place_of(&place, copies[i]), ERR_OK);
+		last[i] = place.number;
+	}
 	mirrored = store;
 	store_share(store, &engine);
 }

@@ -307,6 +307,9 @@ def an_etcd_that_is_away_stops_writes_alone(engine=Etcd):
             return not unknown
 
         wait_until(nothing_was_stored, "it is known to be away")
+        # Whether it is so is known by the log alone.
+        same = grid.put(code, "A")
+        assert same.status == 503 and same.headers["Retry-After"], same.text
         assert grid.row(code) == (None, None, "A")
         assert grid.rows()["pagination"]["total"] == len(grid.articles)
         login = grid.ask("POST", "/app/session", {

@@ -63,6 +63,8 @@ append(struct engine *engine, enum store_env log, uint64_t after,
 	return meets ? ERR_UNKNOWN : ERR_OK;
 }
 
+static bool is_trimmed; /* all entries, so that none is left to read */
+
 static enum err
 read_log(struct engine *engine, enum store_env log, uint64_t after,
     enum err (*each)(void *context, uint64_t number, struct span entry),
@@ -72,6 +74,8 @@ read_log(struct engine *engine, enum store_env log, uint64_t after,
 
 	(void)engine;
 	(void)log;
+	if (is_trimmed)
+		return ERR_OK;
 	for (uint64_t i = after; i < count && err == ERR_OK; i++)
 		err = each(context, i + 1,
 		    span_make(entries[i].bytes, entries[i].len));
@@ -119,7 +123,7 @@ make_nodes(void)
 	open_node(0);
 	open_node(1);
 	count = appends = bad = stale = lost = 0;
-	is_away = false;
+	is_away = is_trimmed = false;
 }
 
 static void
@@ -135,6 +139,23 @@ static enum err
 add(unsigned node, char letter)
 {
 	return store_write(nodes[node], STORE_STATE, letters_add, &letter);
+}
+
+/* Reads, as a write that finds nothing to change. */
+static enum err
+change_nothing(void *seen, struct kv_txn *txn)
+{
+	struct span value;
+	enum err err = kv_get(txn, STATE_META, SPAN("text"), &value);
+
+	*(size_t *)seen = err == ERR_OK ? value.len : 0;
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+static enum err
+look(unsigned node, size_t *seen)
+{
+	return store_write(nodes[node], STORE_STATE, change_nothing, seen);
 }
 
 static void
@@ -288,6 +309,31 @@ START_TEST(what_changes_nothing_or_this_node_alone_is_no_entry)
 }
 END_TEST
 
+START_TEST(what_changes_nothing_is_of_the_newest_state)
+{
+	size_t seen;
+
+	ck_assert_int_eq(look(1, &seen), ERR_OK);
+	ck_assert_uint_eq(seen, 0);
+	ck_assert_int_eq(add(0, 'a'), ERR_OK);
+	ck_assert_int_eq(look(1, &seen), ERR_OK);
+	ck_assert_uint_eq(seen, 1);
+	must_have(1, "a");
+	is_away = true;
+	ck_assert_int_eq(look(1, &seen), ERR_AWAY);
+	ck_assert_int_eq(catalog_note_words(nodes[1], 7), ERR_OK);
+	is_away = false;
+	ck_assert_int_eq(add(0, 'b'), ERR_OK);
+	is_trimmed = true;
+	ck_assert_int_eq(look(1, &seen), ERR_OUTRUN);
+	is_trimmed = false;
+	lost = 2;
+	ck_assert_int_eq(look(1, &seen), ERR_DAMAGED);
+	ck_assert_int_eq(quiet_lines(), 1);
+	ck_assert_uint_eq(appends, 2);
+}
+END_TEST
+
 static enum err
 apply(uint64_t number, struct span bytes)
 {
@@ -399,6 +445,7 @@ test_suite(void)
 	    tc, writes_of_an_unknown_outcome_are_not_done_again_one_by_one);
 	tcase_add_test(tc, a_node_goes_on_where_it_was);
 	tcase_add_test(tc, what_changes_nothing_or_this_node_alone_is_no_entry);
+	tcase_add_test(tc, what_changes_nothing_is_of_the_newest_state);
 	tcase_add_test(tc, entries_are_applied_once_and_in_order);
 	tcase_add_test(tc, a_damaged_entry_is_refused);
 	suite_add_tcase(suite, tc);
