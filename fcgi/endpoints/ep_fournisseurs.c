@@ -25,6 +25,7 @@ struct listing {
 	struct buf folded;
 	int64_t first, end; /* places that are shown */
 	int64_t total, absent;
+	uint64_t tag;
 	bool healed; /* one of the damaged entries of the catalogue */
 };
 
@@ -115,7 +116,8 @@ add_supplier(void *context, const struct source_supplier *supplier)
 }
 
 static enum err
-list(struct listing *listing)
+each_supplier(struct listing *listing,
+    enum err (*each)(void *context, const struct source_supplier *supplier))
 {
 	struct shared_source *source;
 	enum err err = shared_source_get(&source, listing->call);
@@ -123,40 +125,46 @@ list(struct listing *listing)
 	if (err == ERR_NOT_FOUND)
 		return ERR_OK; /* nothing imported: nobody there */
 	if (err == ERR_OK)
-		err = source_suppliers(source->source, add_supplier, listing);
+		err = source_suppliers(source->source, each, listing);
 	shared_source_release(source);
 	return err;
 }
 
 static enum err
-mix_entry(
-    void *context, struct span supplier, const struct catalog_entry *entry)
+mix_supplier(void *context, const struct source_supplier *supplier)
 {
-	uint64_t *tag = context;
+	struct listing *listing = context;
+	struct catalog_entry entry;
+	bool there, lost;
+	uint64_t parts[2];
+	enum err err;
 
-	*tag = etag_mix(*tag, supplier.ptr, supplier.len);
-	*tag = etag_mix(*tag, &entry->generation, sizeof(entry->generation));
-	return ERR_OK;
+	if (!call_sees(listing->call, supplier->code))
+		return ERR_OK;
+	err = find_entry(&entry, &there, &lost, listing, supplier->code);
+	parts[0] = there ? entry.generation : 0;
+	parts[1] = lost;
+	listing->tag = etag_mix(listing->tag, parts, sizeof(parts));
+	return err;
 }
 
-/* ERR_ANSWERED: the client has this answer. */
+/*
+ * ERR_ANSWERED: the client has this answer. The tag is of what is shown, whichever
+ * node shows it: a catalogue has suppliers that are gone, or that are elsewhere.
+ */
 static enum err
-check_modified(struct call *call)
+check_modified(struct listing *listing)
 {
-	uint64_t tag = live_facts(call->serving->views.live);
-	enum err err =
-	    catalog_each(call->serving->views.catalog, mix_entry, &tag);
+	struct call *call = listing->call;
+	enum err err;
 
-	if (call->server->keeps_part) {
-		uint64_t seen =
-		    call->reply->seen; /* others' are of the state */
-
-		tag = etag_mix(tag, &seen, sizeof(seen));
-	}
+	listing->tag = live_facts(call->serving->views.live);
+	err = each_supplier(listing, mix_supplier);
 	reply_header(call->reply, "Content-Type", "application/json");
-	if (err != ERR_OK && err != ERR_DAMAGED)
+	if (err != ERR_OK)
 		return err;
-	return etag_matches(call, &tag, 1, FORMAT_JSON) ? ERR_ANSWERED : ERR_OK;
+	return etag_matches(call, &listing->tag, 1, FORMAT_JSON) ? ERR_ANSWERED
+								 : ERR_OK;
 }
 
 enum err
@@ -167,7 +175,7 @@ ep_fournisseurs(struct call *call)
 	struct paging pages = paging_of(params->page, limit, INT64_MAX);
 	struct listing listing = {.call = call};
 	struct jsonw *json = &listing.answer.json;
-	enum err err = check_modified(call), ended;
+	enum err err = check_modified(&listing), ended;
 
 	assert(call->subject.kind != SUBJECT_NOBODY);
 	if (err != ERR_OK)
@@ -179,7 +187,7 @@ ep_fournisseurs(struct call *call)
 	answer_begin(&listing.answer, call);
 	jsonw_array_begin(json);
 	if (err == ERR_OK)
-		err = list(&listing);
+		err = each_supplier(&listing, add_supplier);
 	pages = paging_of(params->page, limit, listing.total);
 	paging_headers(call, &pages, FORMAT_JSON);
 	jsonw_array_end(json);

@@ -166,6 +166,12 @@ def other_requests(*nodes):
              for node in nodes]
     assert lists[0]["meta"]["sansSnapshot"] == 0, lists[0]["meta"]
     assert lists[0] == lists[1] == lists[2]
+    # The same bytes have one tag, whoever gives them.
+    tag = one.ask("GET", "/api/v1/fournisseurs?limit=100").headers["ETag"]
+    for node in nodes:
+        answer = node.ask("GET", "/api/v1/fournisseurs?limit=100",
+                          headers={"If-None-Match": tag})
+        assert answer.status == 304, (node.name, answer.headers["ETag"], tag)
     for node in nodes:
         other = sorted(set(node.codes()) - node.has())[0]
         # Only once: who does not keep it passes nothing on.
