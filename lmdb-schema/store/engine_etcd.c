@@ -18,6 +18,7 @@
 #define READ_AT_ONCE 64u
 #define URL_MAX 320
 #define MEMBERS_TEXT_MAX 2048
+#define TRIED_MAX 1024
 
 /* One request at a time, on a connection of its own. */
 struct lane {
@@ -27,6 +28,7 @@ struct lane {
 	char token[ETCD_TOKEN_MAX];
 	struct buf body, answer;
 	int64_t end_ns; /* of the request, over all members */
+	char tried[TRIED_MAX]; /* of it, the members that failed, and why */
 	struct engine_doubt doubt;
 };
 
@@ -180,13 +182,23 @@ note(struct etcd *etcd, const struct lane *lane, enum err err)
 	enum engine_change change = engine_note(&etcd->pause, err);
 
 	if (change == ENGINE_WENT)
-		log_error("etcd is away, nothing can be stored: member=%s "
-			  "error=%s",
-		    etcd->member[lane->member],
-		    lane->asker == NULL ? "" : ask_why(lane->asker));
+		log_error("etcd is away, nothing can be stored:%s",
+		    lane->tried[0] == '\0' ? " an answer cannot be read"
+					   : lane->tried);
 	else if (change == ENGINE_CAME)
 		log_info("etcd is there again: member=%s",
 		    etcd->member[lane->member]);
+}
+
+static void
+note_tried(const struct etcd *etcd, struct lane *lane, enum err err)
+{
+	size_t len = strlen(lane->tried);
+	const char *why = ask_why(lane->asker);
+
+	snprintf(lane->tried + len, sizeof(lane->tried) - len,
+	    " member=%s error=%s", etcd->member[lane->member],
+	    why[0] == '\0' ? err_text(err) : why);
 }
 
 /* Asks the members in turn; a write ends with the first that has it. */
@@ -200,8 +212,13 @@ exchange(struct etcd *etcd, struct lane *lane, const char *path, bool reads)
 	if (err != ERR_OK)
 		return err;
 	lane->end_ns = engine_end_ns(lane->body.len);
+	lane->tried[0] = '\0';
 	for (unsigned i = 0; i < etcd->count; i++) {
+		bool late = date_monotonic_ns() >= lane->end_ns;
+
 		err = exchange_once(etcd, lane, path);
+		if (err != ERR_OK && !late)
+			note_tried(etcd, lane, err);
 		if (err != ERR_AWAY && !(reads && err == ERR_UNKNOWN))
 			break;
 		next_member(etcd, lane);

@@ -321,6 +321,25 @@ def an_etcd_that_is_away_stops_writes_alone(engine=Etcd):
         assert grid.row(code)[2] == "C"
 
 
+def the_member_that_is_away_is_named():
+    """Not the one that is asked next."""
+    with Etcd() as etcd, Nodes(etcd, 1) as nodes, \
+            socket.create_server(("127.0.0.1", 0)) as silent:
+        address = "http://127.0.0.1:%d" % silent.getsockname()[1]
+        conf = nodes.dirs[0] + "/cluster.conf"
+        with open(conf) as file:
+            text = file.read()
+        with open(conf, "w") as file:
+            file.write(text.replace("etcd = ", "etcd = %s, " % address))
+        done = nodes.ctl(nodes.dirs[0], "key", "create", "--name", "n",
+                         "--scope", "read")
+        told = [line for line in done.stderr.splitlines()
+                if "etcd is away" in line]
+        assert told and all(line.count("member=") == 1 and
+                            "member=%s error=" % address in line
+                            for line in told), done.stderr
+
+
 def a_file_that_is_not_right_is_told():
     with Etcd() as etcd, Nodes(etcd, 1) as nodes:
         for text, word in (("etcd = 127.0.0.1:2379", "no address"),
@@ -346,4 +365,5 @@ if __name__ == "__main__":
                a_node_without_etcd_tells_how_far_it_is_behind,
                two_nodes_of_one_name_are_told,
                status_tells_what_is_not_well,
+               the_member_that_is_away_is_named,
                an_etcd_that_is_away_stops_writes_alone])
