@@ -750,6 +750,46 @@ def settings_that_are_added_to_a_node_stay():
     assert processes_of(quick().folder) == []
 
 
+def what_is_healthy_goes_on_without_the_rest():
+    """A node that does not start is named, with its log; members of etcd are not
+    started again."""
+    if not shutil.which("etcd"):
+        print("without etcd: no nodes are tried")
+        return
+    port = quick().node_port
+    words = ["--dir", quick().folder, "--nodes", "3", "--port", str(port),
+             "--no-install", "--detach"]
+
+    def members():
+        pids = []
+        for i in (1, 2, 3):
+            with open("%s/run/etcd-%d.pid" % (quick().folder, i)) as file:
+                pids.append(file.read())
+        return pids
+
+    assert run(*words).returncode == 0
+    before = members()
+    socket_path = os.path.join(quick().folder, "nodes/3/run/slow.sock")
+    os.unlink(socket_path)
+    os.mkdir(socket_path)
+    with open(os.path.join(socket_path, "file"), "w"):
+        pass
+    done = run(*words)
+    assert done.returncode == 1, done
+    assert "gridapi-3 is not ready: see %s/log/gridapi-3.log" % \
+        quick().folder in done.stderr, done
+    assert members() == before
+    for i in (1, 2):
+        status, _, _ = ask("http://127.0.0.%d:%d/readyz" % (i, port))
+        assert status == 200, i
+    shutil.rmtree(socket_path)
+    done = run(*words)
+    assert done.returncode == 0, done
+    assert members() == before
+    assert run("--dir", quick().folder, "--stop").returncode == 0
+    assert processes_of(quick().folder) == []
+
+
 def ports_of_etcd_stay():
     """Its members know each other by them: a start with others would wait in vain."""
     if not shutil.which("etcd"):
@@ -908,7 +948,7 @@ def main():
         stop_ends_all_and_may_be_said_twice,
         in_front_it_runs_until_it_is_interrupted,
         three_nodes_go_on_without_one, settings_that_are_added_to_a_node_stay,
-        ports_of_etcd_stay])
+        what_is_healthy_goes_on_without_the_rest, ports_of_etcd_stay])
 
 
 if __name__ == "__main__":
