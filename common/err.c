@@ -34,6 +34,7 @@ static const char *const texts[ERR_COUNT] = {
     [ERR_BEHIND] = "another node has written since",
     [ERR_AWAY] = "the log of all nodes is out of reach: nothing was stored",
     [ERR_UNKNOWN] = "it may have been stored: look again",
+    [ERR_STORED] = "it is stored, but this node's disk does not take it",
     [ERR_OUTRUN] = "it must join anew ('gridctl cluster join'): nothing stored",
     [ERR_SYSTEM] = "refused by the system",
     [ERR_INTERNAL] = "internal mistake",

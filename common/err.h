@@ -34,6 +34,7 @@ enum err {
 	ERR_BEHIND, /* not written, another node has written since */
 	ERR_AWAY, /* not written, out of reach */
 	ERR_UNKNOWN, /* it may have been written */
+	ERR_STORED, /* it is written, and this node's disk does not take it */
 	ERR_OUTRUN, /* not written, entries that are missing here are trimmed */
 	ERR_SYSTEM, /* any other refusal of the operating system */
 	ERR_INTERNAL, /* a mistake of ours, caught before it did harm */

@@ -5,6 +5,7 @@
 #include "common/members.h"
 #include "fcgi/call.h"
 #include "fcgi/seen.h"
+#include "lmdb-schema/store/store.h"
 
 #define AWAY_RETRY_S 2
 
@@ -20,61 +21,75 @@ fail_no_supplier(struct call *call, struct span supplier)
 
 /* Of the log that several nodes share; `details` tell it to programs. */
 static enum err
-fail_unknown(struct call *call)
+fail_of_log(struct call *call, const char *outcome, const char *why)
 {
 	char seen[SEEN_TEXT_MAX];
 	struct jsonw json;
 
 	fail_begin(&json, call);
-	members_string(&json, "outcome", "unknown");
+	members_string(&json, "outcome", outcome);
 	seen_at_most(seen, call);
 	members_given(&json, "seen", seen);
-	return fail_end(&json, call, 503, CODE_INTERNAL,
-	    SPAN("It may have been stored, or not: the nodes' shared log did "
-		 "not answer. Look again before you repeat it."));
+	return fail_end(&json, call, 503, CODE_INTERNAL, span_of(why));
 }
 
+/* 503: it can be repeated, at another node where this one does not take it. */
 static enum err
-fail_away(struct call *call)
+fail_for_now(struct call *call, const char *why)
 {
-	enum err err = reply_fail(call->reply, 503, CODE_INTERNAL,
-	    "Nothing was stored: the nodes' shared log is out of reach. The "
-	    "request can be repeated. What is there can be read.");
+	enum err err = reply_fail(call->reply, 503, CODE_INTERNAL, "%s",
+	    reply_words(call->reply, why));
 
 	reply_header(call->reply, "Retry-After", "%d", AWAY_RETRY_S);
 	return err;
 }
 
-/* Another node may take it; this one will not until it has joined anew. */
+/* Of nodes that share the state; a machine on its own never fails so. */
 static enum err
-fail_outrun(struct call *call)
+fail_shared(struct call *call, enum err err)
 {
-	enum err err = reply_fail(call->reply, 503, CODE_INTERNAL,
-	    "Nothing was stored: this node was away for too long, and has to "
-	    "join the "
-	    "others anew. Its pages are of before. Another node takes the "
-	    "request.");
-
-	reply_header(call->reply, "Retry-After", "%d", AWAY_RETRY_S);
-	return err;
-}
-
-static enum err
-fail_version(struct call *call)
-{
-	enum err err = reply_fail(call->reply, 503, CODE_INTERNAL,
-	    "Nothing was stored: this node's program is of an earlier version "
-	    "than the others'. Its pages are of before. Another node takes "
-	    "the request.");
-
-	reply_header(call->reply, "Retry-After", "%d", AWAY_RETRY_S);
-	return err;
+	switch (err) {
+	case ERR_AWAY:
+		return fail_for_now(call,
+		    "Nothing was stored: the nodes' shared log is out of "
+		    "reach. The request can be repeated. What is there can be "
+		    "read.");
+	case ERR_UNKNOWN:
+		return fail_of_log(call, "unknown",
+		    "It may have been stored, or not: the nodes' shared log "
+		    "did not answer. Look again before you repeat it.");
+	case ERR_STORED:
+		return fail_of_log(call, "stored",
+		    "It is stored, and other nodes show it. The disk of this "
+		    "node is full or takes no writes: look at another node. "
+		    "There is no need to repeat it.");
+	case ERR_OUTRUN:
+		return fail_for_now(call,
+		    "Nothing was stored: this node was away for too long, and "
+		    "has to join the others anew. Its pages are of before. "
+		    "Another node takes the request.");
+	case ERR_VERSION:
+		return fail_for_now(call,
+		    "Nothing was stored: this node's program is of an earlier "
+		    "version than the others'. Its pages are of before. "
+		    "Another node takes the request.");
+	case ERR_NO_SPACE:
+	case ERR_READ_ONLY:
+		return fail_for_now(call,
+		    "Nothing was stored: the disk of this node is full or "
+		    "takes no writes. Another node takes the request.");
+	default:
+		return ERR_OK;
+	}
 }
 
 enum err
 fail_write(struct call *call, enum err err)
 {
 	assert(err != ERR_OK && err != ERR_ANSWERED);
+	if (store_is_shared(call->server->store) &&
+	    fail_shared(call, err) == ERR_ANSWERED)
+		return ERR_ANSWERED;
 	if (err == ERR_NO_SPACE)
 		return reply_fail(call->reply, 500, CODE_INTERNAL,
 		    "The server's disk is full. Nothing was stored; the "
@@ -90,14 +105,6 @@ fail_write(struct call *call, enum err err)
 		    "The server's disk takes no writes at present. Nothing was "
 		    "stored; the request can be repeated when it does. What "
 		    "is there can be read.");
-	if (err == ERR_AWAY)
-		return fail_away(call);
-	if (err == ERR_UNKNOWN)
-		return fail_unknown(call);
-	if (err == ERR_OUTRUN)
-		return fail_outrun(call);
-	if (err == ERR_VERSION)
-		return fail_version(call);
 	return reply_fail(call->reply, 500, CODE_INTERNAL,
 	    "It could not be stored (%s): look again before you repeat it; the "
 	    "server's log says more.",

@@ -16,9 +16,10 @@ enum err fail_no_supplier(struct call *call, struct span supplier);
 
 /*
  * 500 for a write, which is all or nothing: says that nothing was stored and
- * what must change first, or to look again where the outcome is not known. 503
- * where the nodes' shared log is away; details.outcome is "unknown" where the
- * write may be in it.
+ * what must change first, or to look again where the outcome is not known. Of
+ * several nodes 503, as another one may take it, or their log is away;
+ * details.outcome is "unknown" where the write may be in the log, and "stored"
+ * where it is, and this node cannot show it.
  */
 enum err fail_write(struct call *call, enum err err);
 

@@ -405,6 +405,15 @@ static const struct row {
      "Look again before you repeat it.",
 	"C'est peut-être enregistré, peut-être pas : le journal commun des "
 	"nœuds n'a pas répondu. Regarder à nouveau avant de répéter."},
+    {"It is stored, and other nodes show it. The disk of this node is full or "
+     "takes no writes: look at another node. There is no need to repeat it.",
+	"C'est enregistré, et d'autres nœuds le montrent. Le disque de ce nœud "
+	"est plein ou n'accepte pas d'écriture : regarder sur un autre nœud. "
+	"Inutile de répéter."},
+    {"Nothing was stored: the disk of this node is full or takes no writes. "
+     "Another node takes the request.",
+	"Rien n'a été enregistré : le disque de ce nœud est plein ou n'accepte "
+	"pas d'écriture. Un autre nœud prend la requête."},
     {"Other nodes may have written what is not here: etcd is out of reach, or "
      "gridapi's log says what cannot be applied. What is here can be read.",
 	"D'autres nœuds ont pu écrire ce qui n'est pas ici : etcd est hors "

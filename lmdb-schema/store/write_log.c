@@ -387,5 +387,6 @@ write_log_commit(struct engine *engine, enum store_env log, struct kv_txn *txn,
 		kv_abort(txn);
 		return err == ERR_NOT_FOUND ? ERR_OUTRUN : err;
 	}
-	return kv_commit(txn) == ERR_OK ? ERR_OK : ERR_UNKNOWN;
+	err = kv_commit(txn);
+	return err == ERR_OK || ops->len == 0 ? err : ERR_STORED;
 }

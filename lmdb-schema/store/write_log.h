@@ -63,8 +63,9 @@ enum err write_log_place_of(struct write_log_place *out, struct kv *kv);
  *                work again. Nothing was stored.
  *   ERR_AWAY     nothing was stored
  *   ERR_UNKNOWN  it may be in the log, and then comes with
- *                write_log_follow(); also when the entry is in the log and
- *                the commit failed here
+ *                write_log_follow()
+ *   ERR_STORED   it is in the log, and the commit failed here: the disk is
+ *                full, for one. It comes with write_log_follow(), too
  *   ERR_OUTRUN   nothing was stored: entries are trimmed that are missing here
  *   ERR_VERSION  nothing was stored: the nodes write a later version
  */

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "common/kv/kv_ops.h"
+#include "common/log.h"
 #include "lmdb-schema/store/write_log.h"
 
 struct job {
@@ -114,6 +115,20 @@ run_batch(struct write_queue *queue, struct job *batch, struct kv_txn *txn)
 	return err;
 }
 
+/* From the log, as other nodes' entries: a map may have grown, or room be there. */
+static enum err
+take_in(struct write_queue *queue, struct kv *kv)
+{
+	enum err err = write_log_follow(queue->engine, queue->env, kv);
+
+	if (err == ERR_OK)
+		return ERR_OK;
+	log_error("log: an entry is stored for all nodes, and this one cannot "
+		  "write it: error=%s: other nodes show it",
+	    err_text(err));
+	return ERR_STORED;
+}
+
 /*
  * Where the map was full, kv_write() enlarges it, by half each time: from the
  * smallest file this is room for any. Where another node has written, its
@@ -136,7 +151,7 @@ run_again(
 		if (err == ERR_OK)
 			err = run_batch(queue, batch, txn);
 	}
-	return err;
+	return err == ERR_STORED ? take_in(queue, kv) : err;
 }
 
 static void
@@ -156,7 +171,8 @@ run_alone(struct write_queue *queue, struct job *job, struct kv *kv)
 static bool
 is_of_log(enum err err)
 {
-	return err == ERR_UNKNOWN || err == ERR_AWAY || err == ERR_OUTRUN;
+	return err == ERR_UNKNOWN || err == ERR_STORED || err == ERR_AWAY ||
+	    err == ERR_OUTRUN;
 }
 
 /*

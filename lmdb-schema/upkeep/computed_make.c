@@ -208,7 +208,7 @@ publish_for_all(struct flight *flight, const struct catalog_entry *computed)
 	    : ERR_NOT_READY;
 	if (err == ERR_OK)
 		lease_keep_given_back(&flight->keeper);
-	if (err == ERR_OK || err == ERR_UNKNOWN)
+	if (err == ERR_OK || err == ERR_UNKNOWN || err == ERR_STORED)
 		return catalog_publish_shared(flight->store, flight->supplier,
 		    computed, entry.computed.file.name, false);
 	files_drop(store_dir(flight->store), entry.computed.file.name);

@@ -313,6 +313,9 @@ write_entry(struct edition_making *making,
 	for (;;) {
 		lease_keep_copy(&making->lease, &entry.lease);
 		err = store_write(making->store, STORE_STATE, work, &entry);
+		/* The caller finds it in the log, and shows it. */
+		if (err == ERR_STORED)
+			err = ERR_UNKNOWN;
 		if (err != ERR_AWAY || date_monotonic_ns() >= end)
 			return err;
 		usleep(10 * LOOK_US);

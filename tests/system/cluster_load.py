@@ -78,6 +78,12 @@ def outcome(answer):
     return "unknown"
 
 
+def is_stored(answer):
+    """By a node whose disk is full: it cannot show what has become of a change."""
+    return answer is not None and answer[1].get("error", {}).get(
+        "details", {}).get("outcome") == "stored"
+
+
 class Writer(threading.Thread):
     def __init__(self, load, number):
         super().__init__(daemon=True)
@@ -99,8 +105,9 @@ class Writer(threading.Thread):
 
     def note(self, what, begin, answer, **more):
         end = time.monotonic()
+        stored = what == "propose" and is_stored(answer)
         what = dict(more, what=what, begin=begin, end=end,
-                    outcome=outcome(answer))
+                    outcome="acknowledged" if stored else outcome(answer))
         if what["outcome"] == "unknown":
             what["end"] = None
         if answer is not None and what["outcome"] != "acknowledged":

@@ -51,9 +51,9 @@ let given = Promise.resolve();
 
 const UNREACHABLE = new Set([0, 502, 504]);
 
-/* Whether nobody can say what became of a question. */
+/* Whether nobody can say what became of a question, or this node does not show it. */
 export const isUnsure = (error) => UNREACHABLE.has(error.status) ||
-    error.details?.outcome === "unknown";
+    ["unknown", "stored"].includes(error.details?.outcome);
 
 /* The server refused it for now, and did nothing. */
 export const isBusy = (error) => error.status === 503 && !isUnsure(error);

@@ -5,8 +5,10 @@
 #include "lmdb-schema/store/write_log.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "common/kv/kv.h"
@@ -285,6 +287,34 @@ START_TEST(writes_of_an_unknown_outcome_are_not_done_again_one_by_one)
 }
 END_TEST
 
+/* No byte of any file. */
+static void
+limit_writes(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	signal(SIGXFSZ, SIG_IGN);
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = bytes;
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+START_TEST(what_this_nodes_disk_does_not_take_is_stored)
+{
+	ck_assert_int_eq(add(0, 'a'), ERR_OK);
+	limit_writes(0);
+	ck_assert_int_eq(add(0, 'b'), ERR_STORED);
+	must_have(0, "a");
+	/* Behind the entry that the log has. */
+	ck_assert_int_ne(add(0, 'c'), ERR_OK);
+	limit_writes(RLIM_INFINITY);
+	ck_assert_uint_eq(count, 2);
+	ck_assert_int_eq(add(1, 'd'), ERR_OK);
+	ck_assert_int_eq(add(0, 'e'), ERR_OK);
+	must_have(0, "abde");
+}
+END_TEST
+
 START_TEST(a_node_goes_on_where_it_was)
 {
 	ck_assert_int_eq(add(0, 'a'), ERR_OK);
@@ -443,6 +473,7 @@ test_suite(void)
 	tcase_add_test(tc, an_outcome_that_stays_unknown_comes_with_the_log);
 	tcase_add_test(
 	    tc, writes_of_an_unknown_outcome_are_not_done_again_one_by_one);
+	tcase_add_test(tc, what_this_nodes_disk_does_not_take_is_stored);
 	tcase_add_test(tc, a_node_goes_on_where_it_was);
 	tcase_add_test(tc, what_changes_nothing_or_this_node_alone_is_no_entry);
 	tcase_add_test(tc, what_changes_nothing_is_of_the_newest_state);
