@@ -175,9 +175,11 @@ ep_fournisseurs(struct call *call)
 	struct paging pages = paging_of(params->page, limit, INT64_MAX);
 	struct listing listing = {.call = call};
 	struct jsonw *json = &listing.answer.json;
-	enum err err = check_modified(&listing), ended;
+	enum err err = holder_pass_import(call), ended;
 
 	assert(call->subject.kind != SUBJECT_NOBODY);
+	if (err == ERR_OK)
+		err = check_modified(&listing);
 	if (err != ERR_OK)
 		return err;
 	err = call_fold(&listing.words, call, params->search);

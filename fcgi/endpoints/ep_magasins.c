@@ -7,6 +7,7 @@
 #include "fcgi/endpoints/asked.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/rows/etag.h"
+#include "fcgi/rows/holder.h"
 #include "fcgi/rows/paging.h"
 #include "fcgi/rows/shared_source.h"
 #include "fcgi/http/format.h"
@@ -86,9 +87,11 @@ ep_magasins(struct call *call)
 	int64_t limit = params->limit == 0 ? PAGING_LIMIT : params->limit;
 	struct paging pages = paging_of(params->page, limit, INT64_MAX);
 	struct listing listing = {.call = call};
-	enum err err, ended;
+	enum err err = holder_pass_import(call), ended;
 
 	assert(call->subject.kind != SUBJECT_NOBODY);
+	if (err != ERR_OK)
+		return err;
 	reply_header(call->reply, "Content-Type", "application/json");
 	if (etag_matches(call, tag, 1, FORMAT_JSON))
 		return ERR_ANSWERED;

@@ -6,6 +6,7 @@
 #include "fcgi/endpoints/answer.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/rows/etag.h"
+#include "fcgi/rows/holder.h"
 #include "fcgi/http/format.h"
 #include "lmdb-schema/facts/live.h"
 
@@ -17,10 +18,12 @@ ep_network(struct call *call)
 	    live_network_generation(call->serving->views.live)};
 	struct network network;
 	struct answer answer;
-	enum err err = ERR_NOT_FOUND;
+	enum err err = holder_pass_import(call);
 
 	assert(call->subject.kind != SUBJECT_NOBODY);
-	if (network_code_ok(code))
+	if (err == ERR_OK && !network_code_ok(code))
+		err = ERR_NOT_FOUND;
+	if (err == ERR_OK)
 		err = live_network(call->serving->views.live, code, &network);
 	if (err == ERR_NOT_FOUND)
 		return reply_fail(call->reply, 404, CODE_NOT_FOUND,

@@ -10,6 +10,7 @@
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/endpoints/product_part.h"
 #include "fcgi/route.h"
+#include "fcgi/rows/holder.h"
 #include "fcgi/search/part.h"
 #include "fcgi/steps.h"
 
@@ -63,6 +64,9 @@ ep_part(struct call *call)
 		return reply_fail(call->reply, 404, CODE_NOT_FOUND,
 		    "There is nothing at this path; /api/v1/openapi.json "
 		    "lists what there is.");
+	err = holder_refuse_import(call);
+	if (err != ERR_OK)
+		return err;
 	err = part_question_read(&question, asked->body, call->serving->arena);
 	if (err == ERR_BAD_INPUT)
 		return refuse(call);

@@ -285,9 +285,11 @@ enum err
 ep_product(struct call *call)
 {
 	struct listed *listed;
-	enum err err = listed_find(&listed, call);
+	enum err err = holder_pass_import(call);
 
 	assert(call->subject.kind != SUBJECT_NOBODY);
+	if (err == ERR_OK)
+		err = listed_find(&listed, call);
 	if (err != ERR_OK)
 		return err;
 	if (call->params.fournisseur.len > 0)

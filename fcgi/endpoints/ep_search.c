@@ -440,8 +440,10 @@ ep_search(struct call *call)
 	assert(call->subject.kind != SUBJECT_NOBODY);
 	if (err == ERR_OK)
 		err = make_query(&query, call);
-	if (err == ERR_OK && call->params.fournisseur.len > 0)
-		err = holder_pass(call, call->params.fournisseur);
+	if (err == ERR_OK)
+		err = call->params.fournisseur.len > 0
+		    ? holder_pass(call, call->params.fournisseur)
+		    : holder_pass_import(call);
 	if (err != ERR_OK)
 		return err;
 	across_begin(&search.across, call, &query);

@@ -174,6 +174,10 @@ static const struct row {
      "another one.",
 	"Ce nœud ne peut avoir pour l'instant ce qui est à montrer de ce "
 	"fournisseur : demander à un autre."},
+    {"The last import of all nodes does not come to this one: ask another one.",
+	"Le dernier import de tous les nœuds n'arrive pas à celui-ci : "
+	"demander "
+	"à un autre."},
     {"There is no supplier %.*s with articles; /fournisseurs lists them.",
 	"Aucun fournisseur %.*s n'a d'articles ; /fournisseurs les liste."},
     {"The server's disk is full. Nothing was stored; the request can be "

@@ -118,7 +118,9 @@ ensure_snapshot(struct snapview *view, struct call *call, struct span supplier,
 	assert(supplier.len > 0 && supplier.len <= SCHEMA_CODE_MAX);
 	*computed = false;
 	if (err == ERR_NOT_FOUND)
-		return fail_no_supplier(call, supplier);
+		return holder_pass_import(call) == ERR_ANSWERED
+		    ? ERR_ANSWERED
+		    : fail_no_supplier(call, supplier);
 	if (err == ERR_OK && generation == 0)
 		err = holder_pass(call, supplier);
 	if (err == ERR_OK)

@@ -6,6 +6,7 @@
 #include "common/arena.h"
 #include "fcgi/call.h"
 #include "fcgi/metrics.h"
+#include "fcgi/route.h"
 #include "fcgi/rows/ensure.h"
 #include "fcgi/rows/negotiate.h"
 #include "fcgi/rows/rowset.h"
@@ -90,6 +91,8 @@ static const char not_kept[] =
 static const char not_to_be_had[] =
     "This node cannot have what is to be shown of that supplier now: ask "
     "another one.";
+static const char no_import[] =
+    "The last import of all nodes does not come to this one: ask another one.";
 
 struct listing {
 	const struct share *share;
@@ -108,7 +111,7 @@ add_holder(struct listing *listing, unsigned node)
 		listing->found->addresses[listing->found->count++] = address;
 }
 
-/* In the first supplier's order; nodes that are away come last. */
+/* In the first supplier's order, or any; nodes that are away come last. */
 static void
 list_holders(
     struct listing *listing, const struct holders *holders, struct call *call)
@@ -119,7 +122,8 @@ list_holders(
 	unsigned order[SHARE_NODES_MAX];
 
 	listing->share = share;
-	share_order(order, share, listing->suppliers[0]);
+	share_order(order, share,
+	    listing->count == 0 ? SPAN("") : listing->suppliers[0]);
 	for (unsigned turn = 0; turn < 2; turn++)
 		for (unsigned i = 0; i < share->count; i++)
 			if (order[i] != holders->own &&
@@ -187,9 +191,31 @@ answers_itself(const struct call *call)
 }
 
 enum err
+holder_refuse_import(struct call *call)
+{
+	return metrics_import_fails(call->server->metrics)
+	    ? refuse(call, no_import)
+	    : ERR_OK;
+}
+
+enum err
+holder_pass_import(struct call *call)
+{
+	struct holders *holders;
+	enum err err;
+
+	if (answers_itself(call) || !route_reads(call->request) ||
+	    !metrics_import_fails(call->server->metrics))
+		return ERR_OK;
+	if (call->request->grid_passed.len > 0)
+		return refuse(call, no_import);
+	err = look(&holders, call);
+	return err == ERR_OK ? pass_on(call, holders, NULL, 0) : err;
+}
+
+enum err
 holder_pass_all(struct call *call, const struct span *suppliers, unsigned count)
 {
-	const bool passed = call->request->grid_passed.len > 0;
 	struct holders *holders;
 	enum err err;
 
@@ -200,10 +226,8 @@ holder_pass_all(struct call *call, const struct span *suppliers, unsigned count)
 	if (err != ERR_OK)
 		return err;
 	if (keeps_all(&holders->share, holders->own, suppliers, count))
-		return passed && metrics_import_fails(call->server->metrics)
-		    ? refuse(call, not_to_be_had)
-		    : ERR_OK;
-	if (passed)
+		return holder_pass_import(call);
+	if (call->request->grid_passed.len > 0)
 		return count == 1 ? refuse(call, not_kept) : ERR_OK;
 	return pass_on(call, holders, suppliers, count);
 }

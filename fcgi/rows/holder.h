@@ -36,6 +36,15 @@ enum err holder_is_here(bool *is, struct call *call, struct span supplier);
  */
 enum err holder_pass(struct call *call, struct span supplier);
 
+/*
+ * The same of what an import brings to all nodes, its suppliers among it, where the
+ * last one does not come to this node: any other one answers a request that reads.
+ */
+enum err holder_pass_import(struct call *call);
+
+/* The 421 of such a node alone, where it is asked for its part (search/part.h). */
+enum err holder_refuse_import(struct call *call);
+
 /* The same to a node that keeps all of them; ERR_OK also where there is none. */
 enum err holder_pass_all(
     struct call *call, const struct span *suppliers, unsigned count);

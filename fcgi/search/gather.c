@@ -294,6 +294,7 @@ is_out_of_reach(const struct gather *gather, const struct asking *asking)
 	case 403:
 	case 404:
 	case 405:
+	case 421: /* the last import does not come to it */
 	case 502:
 	case 504:
 		return true;
