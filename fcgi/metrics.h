@@ -96,8 +96,9 @@ enum cluster_gauge {
 	CLUSTER_LOG_AWAY, /* 1 or 0 */
 	CLUSTER_IMPORT_SHOWN, /* their numbers */
 	CLUSTER_IMPORT_LAST,
-	CLUSTER_PULL_FAILS, /* 1 or 0 */
+	CLUSTER_PULL_FAILS, /* 1 or 0: of imports */
 	CLUSTER_PUSH_FAILS,
+	CLUSTER_COMPUTED_FAILS, /* as the first, of snapshots */
 	CLUSTER_GAUGES
 };
 

@@ -306,10 +306,22 @@ static const struct cluster_line {
 	"one."},
     [CLUSTER_IMPORT_LAST] = {"gridapi_nodes_import", "{kind=\"last\"}", ""},
     [CLUSTER_PULL_FAILS] = {"gridapi_files_fail", "{kind=\"pull\"}",
-	"1 while files of the last import do not come from other nodes or the "
-	"bucket, or are not taken by the bucket."},
+	"1 while files of the last import, or snapshots, do not come from "
+	"other "
+	"nodes or the bucket, or are not taken by the bucket."},
     [CLUSTER_PUSH_FAILS] = {"gridapi_files_fail", "{kind=\"push\"}", ""},
 };
+
+/* Imports and snapshots have one line. */
+static long long
+cluster_value(const struct metrics *metrics, enum cluster_gauge gauge)
+{
+	int64_t value = metrics_cluster_now(metrics, gauge);
+
+	if (gauge == CLUSTER_PULL_FAILS && value == 0)
+		value = metrics_cluster_now(metrics, CLUSTER_COMPUTED_FAILS);
+	return (long long)value;
+}
 
 static void
 write_cluster(struct buf *buf, const struct metrics *metrics)
@@ -320,11 +332,13 @@ write_cluster(struct buf *buf, const struct metrics *metrics)
 	for (unsigned i = 0; i < CLUSTER_GAUGES; i++) {
 		const struct cluster_line *line = &cluster_lines[i];
 
+		if (line->name == NULL)
+			continue;
 		if (line->help[0] != '\0')
 			buf_addf(buf, "# HELP %s %s\n# TYPE %s gauge\n",
 			    line->name, line->help, line->name);
 		buf_addf(buf, "%s%s %lld\n", line->name, line->labels,
-		    (long long)metrics_cluster_now(metrics, i));
+		    cluster_value(metrics, i));
 	}
 }
 

@@ -6,6 +6,7 @@
 
 #include "common/date.h"
 #include "common/err.h"
+#include "common/fs.h"
 #include "common/log.h"
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/store/store.h"
@@ -57,6 +58,79 @@ reason_tell(struct reason *reason, enum err err, struct fault *fault)
 	}
 }
 
+/* --- a full disk ------------------------------------------------------------ */
+
+#define FULL_NS INT64_C(60000000000)
+#define FULL_BYTES ((uint64_t)1 << 20)
+
+/* Since a file found no room. */
+struct full {
+	int64_t until_ns; /* 0: it is not full */
+	uint64_t free;
+};
+
+static uint64_t
+free_bytes(const struct exchange *exchange)
+{
+	uint64_t bytes;
+
+	return fs_free_bytes(store_dir(exchange->store), &bytes) == ERR_OK
+	    ? bytes
+	    : 0;
+}
+
+static void
+full_note(struct full *full, const struct exchange *exchange, enum err err)
+{
+	full->until_ns =
+	    err == ERR_NO_SPACE ? date_monotonic_ns() + FULL_NS : 0;
+	full->free = err == ERR_NO_SPACE ? free_bytes(exchange) : 0;
+}
+
+/* A try that would find no room either is not made, or once a minute. */
+static bool
+full_waits(const struct full *full, const struct exchange *exchange)
+{
+	return full->until_ns != 0 && date_monotonic_ns() < full->until_ns &&
+	    free_bytes(exchange) < full->free + FULL_BYTES;
+}
+
+/*
+ * Replaced snapshots and facts go before their time: who pages through one begins
+ * again. Files that somebody reads are there until then.
+ */
+static bool
+make_room(struct exchange *exchange)
+{
+	struct pruned pruned;
+
+	if (prune_all(exchange->store, 0, &pruned) != ERR_OK ||
+	    pruned.bytes == 0)
+		return false;
+	log_warn("the disk is full, replaced files were removed: bytes=%llu "
+		 "snapshots=%llu facts=%llu",
+	    (unsigned long long)pruned.bytes,
+	    (unsigned long long)pruned.snapshots,
+	    (unsigned long long)pruned.facts);
+	return true;
+}
+
+/* Once more where the disk was full, and there is room. */
+static enum err
+with_room(struct exchange *exchange, struct full *full,
+    enum err (*take)(struct exchange *exchange, struct fault *fault),
+    struct fault *fault)
+{
+	enum err err = take(exchange, fault);
+
+	if (err == ERR_NO_SPACE && make_room(exchange)) {
+		fault_clear(fault);
+		err = take(exchange, fault);
+	}
+	full_note(full, exchange, err);
+	return err;
+}
+
 /* --- what others import ----------------------------------------------------- */
 
 static void
@@ -82,10 +156,17 @@ tell_new(struct exchange *exchange, uint64_t *shown)
 	*shown = editions.shown;
 }
 
+static enum err
+take_import(struct exchange *exchange, struct fault *fault)
+{
+	return edition_take(exchange->store, false, fault);
+}
+
 static void *
 take_always(void *context)
 {
 	struct exchange *exchange = context;
+	struct full full = {.until_ns = 0};
 	struct reason reason;
 	struct fault fault;
 	uint64_t shown = NOT_KNOWN;
@@ -96,9 +177,14 @@ take_always(void *context)
 	for (;;) {
 		enum err err = ERR_OK;
 
+		if (full_waits(&full, exchange)) {
+			tell_new(exchange, &shown);
+			usleep(TAKE_AGAIN_US);
+			continue;
+		}
 		fault_clear(&fault);
 		if (!exchange->refused)
-			err = edition_take(exchange->store, false, &fault);
+			err = with_room(exchange, &full, take_import, &fault);
 		if (err != ERR_BUSY)
 			metrics_cluster(exchange->metrics, CLUSTER_PULL_FAILS,
 			    err != ERR_OK);
@@ -187,6 +273,7 @@ exchange_always(void *context)
 {
 	struct exchange *exchange = context;
 	struct computed_seen seen = {NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, 0};
+	struct full full = {.until_ns = 0};
 	struct reason reason;
 	struct fault fault;
 
@@ -195,10 +282,14 @@ exchange_always(void *context)
 	for (;; usleep(TAKE_US)) {
 		enum err err;
 
-		if (exchange->refused || !is_new(exchange, &seen))
+		if (exchange->refused || full_waits(&full, exchange) ||
+		    !is_new(exchange, &seen))
 			continue;
 		fault_clear(&fault);
-		err = exchange_computed(exchange, &fault);
+		err = with_room(exchange, &full, exchange_computed, &fault);
+		if (err != ERR_BUSY)
+			metrics_cluster(exchange->metrics,
+			    CLUSTER_COMPUTED_FAILS, err != ERR_OK);
 		if (err != ERR_OK)
 			seen.again_ns = date_monotonic_ns() +
 			    (err == ERR_BUSY ? COMPUTED_BUSY_NS

@@ -403,6 +403,8 @@ try_holder(struct part *part, const struct files_from *from, unsigned i,
 		return ERR_OK;
 	if (why[0] == '\0')
 		snprintf(why, ASK_ERROR_MAX, "%s", err_text(err));
+	if (is_own(err))
+		return err;
 	log_error("a file does not come: holder=%s file=%s bytes=%llu of=%llu "
 		  "error=%s",
 	    holder, part->id->name, (unsigned long long)part->have,
@@ -461,6 +463,11 @@ ask_in_turn(struct part *part, struct files_from *from, struct fault *fault)
 			err = try_holder(part, from, i, why);
 			from->away[away_index(from, i)] =
 			    err == ERR_AWAY || err == ERR_TIMED_OUT;
+			if (is_own(err))
+				fault_set(fault, part->path,
+				    "a file of another node cannot be written "
+				    "here: %s",
+				    why);
 			if (err == ERR_OK || is_own(err))
 				return err;
 			left[i] = err != ERR_BEHIND && part->have <= before;

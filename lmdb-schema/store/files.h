@@ -89,6 +89,9 @@ struct files_from {
  * leaves the part that came for the next call.
  *
  *   ERR_AWAY   no holder has given it whole; the fault has the last one's reason
+ *
+ * The fault tells of a full disk, too, or of another failure of this machine, and
+ * the log does not: who tries again tells it once.
  */
 enum err files_fetch(const char *dir, const struct files_id *id,
     struct files_from *from, struct fault *fault);
