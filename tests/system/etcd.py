@@ -335,9 +335,10 @@ def the_member_that_is_away_is_named():
                          "--scope", "read")
         told = [line for line in done.stderr.splitlines()
                 if "etcd is away" in line]
-        assert told and all(line.count("member=") == 1 and
-                            "member=%s error=" % address in line
-                            for line in told), done.stderr
+        # The other one may be too slow as well.
+        assert told and all(
+            line.split("member=")[1].startswith(address + " error=")
+            for line in told), done.stderr
 
 
 def a_file_that_is_not_right_is_told():
