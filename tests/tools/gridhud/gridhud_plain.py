@@ -130,8 +130,10 @@ def event_that_cannot_be_stored_waits():
     if not os.path.exists("/dev/full"):
         return
     with Hook() as hook, Hud(hook, plain=True) as hud:
-        hook.push({"text": "one"})
-        hud.wait("one")
+        # The screen and the log are files here, too, and stay shorter.
+        for number in range(8):
+            hook.push({"text": "one %d" % number})
+        hud.wait("one 7")
         # The file grows over a limit that the process has.
         size = os.path.getsize(os.path.join(hud.folder, "history"))
         limit(hud.process.pid, size + 20)
