@@ -236,27 +236,3 @@ settings_check_gridctl(const struct api_settings *settings, struct fault *fault)
 	    why, settings->gridctl);
 	return ERR_BAD_INPUT;
 }
-
-enum err
-settings_check_archive(const struct api_settings *settings, struct fault *fault)
-{
-	const char *folder = settings->trail_archive, *why = NULL;
-	struct stat found;
-
-	assert(folder != NULL);
-	if (folder[0] == '\0')
-		return ERR_OK;
-	if (stat(folder, &found) != 0)
-		why = "is not there, or cannot be reached";
-	else if (!S_ISDIR(found.st_mode))
-		why = "is no folder";
-	else if (eaccess(folder, W_OK | X_OK) != 0)
-		why = "may not be written";
-	if (why == NULL)
-		return ERR_OK;
-	fault_set(fault, "[trail] archive",
-	    "%s: \"%s\"; months stay in the data directory: mount the disk, or "
-	    "make the folder and give it to the data directory's owner",
-	    why, folder);
-	return ERR_BAD_INPUT;
-}

@@ -58,13 +58,6 @@ struct api_settings {
 enum err settings_check(
     const struct api_settings *settings, struct fault *fault);
 
-/*
- * Whether trail.archive, where there is one, is a folder that can be written. It
- * may be a disk that is mounted later: serving goes on without it.
- */
-enum err settings_check_archive(
-    const struct api_settings *settings, struct fault *fault);
-
 /* Whether compute.gridctl can be run; what else the fault says. */
 enum err settings_check_gridctl(
     const struct api_settings *settings, struct fault *fault);

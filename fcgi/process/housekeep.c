@@ -57,17 +57,18 @@ close_months(struct store *store)
 static void
 archive_months(struct store *store, const struct api_settings *settings)
 {
+	struct fault fault;
 	uint64_t moved;
-	enum err err;
 
 	if (settings->trail_keep == 0)
 		return;
-	err = trail_archive(&moved, store, settings->trail_archive,
-	    trail_archive_before(date_now_ms(), settings->trail_keep));
-	if (err != ERR_OK && err != ERR_BUSY)
-		log_error("months of the trail were not archived: folder=%s "
-			  "error=%s",
-		    settings->trail_archive, err_text(err));
+	fault_clear(&fault);
+	/* Of each part that stays, the log says why. */
+	if (trail_archive(&moved, store, settings->trail_archive,
+		trail_archive_before(date_now_ms(), settings->trail_keep),
+		&fault) == ERR_BAD_INPUT)
+		log_error("months of the trail were not archived: %s: %s",
+		    fault.place, fault.message);
 }
 
 static int

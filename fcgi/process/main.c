@@ -17,6 +17,7 @@
 #include "fcgi/route.h"
 #include "fcgi/server.h"
 #include "fcgi/settings.h"
+#include "lmdb-schema/state/trail_archive.h"
 
 struct options {
 	const char *config;
@@ -160,8 +161,10 @@ check(const struct api_settings *settings, struct metrics *metrics)
 
 	fault_clear(&fault);
 	err = settings_check_gridctl(settings, &fault);
-	if (err == ERR_OK)
-		err = settings_check_archive(settings, &fault);
+	/* A disk may be mounted later: serving needs no archive. */
+	if (err == ERR_OK && settings->trail_archive[0] != '\0')
+		err = trail_archive_check(
+		    settings->data_dir, settings->trail_archive, &fault);
 	if (err == ERR_OK)
 		err = server_open(&server, settings, metrics, &fault);
 	server_close(server);

@@ -162,9 +162,11 @@ static enum err
 archive(struct store *store, const struct command *command, uint64_t *done)
 {
 	int64_t months = strtoll(command->word[2], NULL, 10);
+	struct fault fault;
 
+	fault_clear(&fault);
 	return trail_archive(done, store, command->word[1],
-	    trail_archive_before(date_now_ms(), months));
+	    trail_archive_before(date_now_ms(), months), &fault);
 }
 
 static void

@@ -209,19 +209,21 @@ START_TEST(a_cursor_at_the_end_of_what_is_archived_goes_on)
 {
 	const int64_t february = (int64_t)date_day_of(2031, 2, 1) * 86400000;
 	char last[64], before[64], folder[FS_PATH_MAX];
+	struct fault fault;
 	uint64_t moved;
 
+	fault_clear(&fault);
 	ck_assert_int_eq(
 	    store_write(world.server->store, STORE_STATE, add, NULL), ERR_OK);
 	cursor_behind(last, 900);
 	cursor_behind(before, 899);
 	close_months();
 	ck_assert_int_eq(
-	    fs_path(folder, "%s/archive", store_dir(world.server->store)),
+	    fs_path(folder, "%s/../archive", store_dir(world.server->store)),
 	    ERR_OK);
 	ck_assert_int_eq(fs_mkdir(folder), ERR_OK);
-	ck_assert_int_eq(
-	    trail_archive(&moved, world.server->store, folder, february),
+	ck_assert_int_eq(trail_archive(&moved, world.server->store, folder,
+			     february, &fault),
 	    ERR_OK);
 	ck_assert_uint_eq(moved, 2); /* and what came before January */
 	ck_assert_uint_eq(status_behind(last), 200);

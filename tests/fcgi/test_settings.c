@@ -120,30 +120,6 @@ START_TEST(months_are_only_taken_to_a_folder)
 }
 END_TEST
 
-static enum err
-set_archive(const char *path)
-{
-	fault_clear(&fault);
-	ck_assert_int_eq(conf_set(&settings, settings_rows, settings_count,
-			     "trail", "archive", path, &fault),
-	    ERR_OK);
-	return settings_check_archive(&settings, &fault);
-}
-
-START_TEST(an_archive_is_a_folder_that_can_be_written)
-{
-	scratch_text("file", "x");
-	ck_assert_int_eq(set_archive(""), ERR_OK);
-	ck_assert_int_eq(mkdir(scratch_path("archive"), 0700), 0);
-	ck_assert_int_eq(set_archive(scratch_path("archive")), ERR_OK);
-	ck_assert_int_eq(set_archive(scratch_path("file")), ERR_BAD_INPUT);
-	ck_assert_ptr_nonnull(strstr(fault.message, "is no folder"));
-	ck_assert_int_eq(set_archive(scratch_path("none")), ERR_BAD_INPUT);
-	ck_assert_str_eq(fault.place, "[trail] archive");
-	ck_assert_ptr_nonnull(strstr(fault.message, "is not there"));
-}
-END_TEST
-
 /* With keep or without. */
 START_TEST(an_archive_has_a_whole_path)
 {
@@ -285,7 +261,6 @@ test_suite(void)
 	tcase_add_test(tc, no_setting_is_there_twice);
 	tcase_add_test(tc, the_man_page_lists_every_setting);
 	tcase_add_test(tc, months_are_only_taken_to_a_folder);
-	tcase_add_test(tc, an_archive_is_a_folder_that_can_be_written);
 	tcase_add_test(tc, an_archive_has_a_whole_path);
 	suite_add_tcase(suite, tc);
 	return suite;

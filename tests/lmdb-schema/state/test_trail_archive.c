@@ -19,6 +19,8 @@
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
 
+static struct fault fault;
+
 #define JANUARY "2026-01-0000000000000001.part"
 #define FEBRUARY "2026-02-0000000000000385.part"
 
@@ -81,7 +83,7 @@ archives(int month)
 	uint64_t moved;
 
 	ck_assert_int_eq(trail_archive(&moved, states, scratch_path("archive"),
-			     first_of(month)),
+			     first_of(month), NULL),
 	    ERR_OK);
 	return moved;
 }
@@ -182,25 +184,50 @@ START_TEST(the_trail_begins_behind_the_last_month_that_lacks)
 }
 END_TEST
 
+static const char *
+said_of(const char *folder)
+{
+	fault_clear(&fault);
+	ck_assert_int_eq(trail_archive_check(scratch_path("data"),
+			     scratch_path(folder), &fault),
+	    ERR_BAD_INPUT);
+	ck_assert_str_eq(fault.place, "[trail] archive");
+	return fault.message;
+}
+
+START_TEST(an_archive_is_a_folder_that_can_be_written)
+{
+	scratch_text("file", "x");
+	ck_assert_ptr_nonnull(strstr(said_of("file"), "is no folder"));
+	ck_assert_ptr_nonnull(strstr(said_of("none"), "is not there"));
+	fault_clear(&fault);
+	ck_assert_int_eq(trail_archive_check(scratch_path("data"),
+			     scratch_path("archive"), &fault),
+	    ERR_OK);
+}
+END_TEST
+
 START_TEST(a_folder_that_is_not_there_is_not_made)
 {
 	uint64_t moved;
 
+	fault_clear(&fault);
 	ck_assert_int_eq(rmdir(scratch_path("archive")), 0);
 	ck_assert_int_eq(trail_archive(&moved, states, scratch_path("archive"),
-			     first_of(12)),
-	    ERR_NOT_FOUND);
+			     first_of(12), &fault),
+	    ERR_BAD_INPUT);
+	ck_assert_str_eq(fault.place, "[trail] archive");
 	ck_assert_uint_eq(moved, 0);
 	ck_assert_int_eq(get(5), ERR_OK);
 }
 END_TEST
 
-START_TEST(a_damaged_month_stays)
+static void
+bend(const char *path)
 {
 	struct trail_part_head head;
 	char byte;
-	uint64_t moved;
-	int fd = open(scratch_path("data/trail/" JANUARY), O_RDWR);
+	int fd = open(path, O_RDWR);
 
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(pread(fd, &head, sizeof(head), 0), sizeof(head));
@@ -208,13 +235,118 @@ START_TEST(a_damaged_month_stays)
 	byte ^= 1;
 	ck_assert_int_eq(pwrite(fd, &byte, 1, (off_t)head.section[0].at), 1);
 	close(fd);
+}
+
+START_TEST(a_damaged_month_stays)
+{
+	uint64_t moved;
+
+	bend(scratch_path("data/trail/" JANUARY));
+	fault_clear(&fault);
 	ck_assert_int_eq(trail_archive(&moved, states, scratch_path("archive"),
-			     first_of(12)),
+			     first_of(12), &fault),
 	    ERR_DAMAGED);
-	ck_assert_uint_eq(moved, 0);
+	ck_assert_str_eq(fault.place, scratch_path("data/trail/" JANUARY));
+	ck_assert_uint_eq(moved, 1); /* the other one goes */
 	ck_assert(is_there("data/trail", JANUARY));
 	ck_assert(!is_there("archive", JANUARY));
 	ck_assert(!is_there("archive", JANUARY ".tmp"));
+}
+END_TEST
+
+static void
+must_not_be_an_archive(const char *folder)
+{
+	uint64_t moved;
+
+	fault_clear(&fault);
+	ck_assert_int_eq(trail_archive(&moved, states, scratch_path(folder),
+			     first_of(12), &fault),
+	    ERR_BAD_INPUT);
+	ck_assert_ptr_nonnull(
+	    strstr(fault.message, "lies in the data directory"));
+	ck_assert_uint_eq(moved, 0);
+	ck_assert(is_there("data/trail", JANUARY));
+}
+
+/* A file that is removed there would be the archive's. */
+START_TEST(the_data_directory_is_no_archive)
+{
+	ck_assert_int_eq(mkdir(scratch_path("data/trail/old"), 0750), 0);
+	ck_assert_int_eq(
+	    symlink(scratch_path("data/trail"), scratch_path("link")), 0);
+	ck_assert_int_eq(mkdir(scratch_path("database"), 0750), 0);
+	must_not_be_an_archive("data/trail");
+	must_not_be_an_archive("data");
+	must_not_be_an_archive("data/trail/old");
+	must_not_be_an_archive("link");
+	must_not_be_an_archive("archive/../link/old");
+	ck_assert_int_eq(trail_archive_check(scratch_path("data"),
+			     scratch_path("database"), &fault),
+	    ERR_OK);
+	must_be_whole();
+}
+END_TEST
+
+/* Of another store, or of this one before it was restored. */
+START_TEST(another_file_in_the_archive_stays)
+{
+	struct buf file;
+	uint64_t moved;
+
+	scratch_text("archive/" JANUARY, "x");
+	fault_clear(&fault);
+	ck_assert_int_eq(trail_archive(&moved, states, scratch_path("archive"),
+			     first_of(12), &fault),
+	    ERR_EXISTS);
+	ck_assert_str_eq(fault.place, scratch_path("archive/" JANUARY));
+	ck_assert_ptr_nonnull(strstr(fault.message, "another data directory"));
+	ck_assert_uint_eq(moved, 1);
+	ck_assert(is_there("data/trail", JANUARY));
+	buf_init(&file, 1024);
+	ck_assert_int_eq(
+	    fs_read(&file, scratch_path("archive/" JANUARY)), ERR_OK);
+	ck_assert(span_eq(buf_span(&file), SPAN("x")));
+	buf_fini(&file);
+	ck_assert_int_eq(get(5), ERR_OK);
+	must_be_whole();
+}
+END_TEST
+
+START_TEST(another_sound_month_in_the_archive_stays)
+{
+	struct stat before, after;
+	uint64_t moved;
+
+	ck_assert_int_eq(link(scratch_path("data/trail/" FEBRUARY),
+			     scratch_path("archive/" JANUARY)),
+	    0);
+	ck_assert_int_eq(stat(scratch_path("archive/" JANUARY), &before), 0);
+	ck_assert_int_eq(trail_archive(&moved, states, scratch_path("archive"),
+			     first_of(2), NULL),
+	    ERR_EXISTS);
+	ck_assert_uint_eq(moved, 0);
+	ck_assert_int_eq(stat(scratch_path("archive/" JANUARY), &after), 0);
+	ck_assert_uint_eq(before.st_ino, after.st_ino);
+	ck_assert(is_there("data/trail", JANUARY));
+}
+END_TEST
+
+/* Since a kill, and its disk has suffered. */
+START_TEST(a_damaged_copy_of_the_month_is_written_anew)
+{
+	struct buf file;
+
+	buf_init(&file, (size_t)1 << 24);
+	ck_assert_int_eq(
+	    fs_read(&file, scratch_path("data/trail/" JANUARY)), ERR_OK);
+	scratch_write("archive/" JANUARY, file.data, file.len);
+	buf_fini(&file);
+	bend(scratch_path("archive/" JANUARY));
+	ck_assert_uint_eq(archives(2), 1);
+	put_back(JANUARY);
+	ck_assert_int_eq(get(5), ERR_OK);
+	must_be_whole();
 }
 END_TEST
 
@@ -242,7 +374,6 @@ archive_killed(unsigned at)
 	pid = fork();
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
-		struct fault fault;
 		uint64_t moved;
 
 		kill_at = at;
@@ -251,7 +382,7 @@ archive_killed(unsigned at)
 		if (store_open(&states, scratch_path("data"), &fault) != ERR_OK)
 			_exit(3);
 		_exit(trail_archive(&moved, states, scratch_path("archive"),
-			  first_of(12)) == ERR_OK
+			  first_of(12), NULL) == ERR_OK
 			? 0
 			: 4);
 	}
@@ -311,8 +442,13 @@ test_suite(void)
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, only_months_before_go_and_come_back);
 	tcase_add_test(tc, the_trail_begins_behind_the_last_month_that_lacks);
+	tcase_add_test(tc, an_archive_is_a_folder_that_can_be_written);
 	tcase_add_test(tc, a_folder_that_is_not_there_is_not_made);
 	tcase_add_test(tc, a_damaged_month_stays);
+	tcase_add_test(tc, the_data_directory_is_no_archive);
+	tcase_add_test(tc, another_file_in_the_archive_stays);
+	tcase_add_test(tc, another_sound_month_in_the_archive_stays);
+	tcase_add_test(tc, a_damaged_copy_of_the_month_is_written_anew);
 	tcase_add_test(tc, another_file_put_back_is_told);
 	tcase_add_test(
 	    tc, a_kill_at_any_step_leaves_each_month_in_one_place_at_least);

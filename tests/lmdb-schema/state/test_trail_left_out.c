@@ -141,7 +141,7 @@ START_TEST(an_archived_file_is_told_as_one)
 
 	ck_assert_int_eq(mkdir(scratch_path("archive"), 0750), 0);
 	ck_assert_int_eq(trail_archive(&moved, states, scratch_path("archive"),
-			     (int64_t)date_day_of(2026, 2, 1) * 86400000),
+			     (int64_t)date_day_of(2026, 2, 1) * 86400000, NULL),
 	    ERR_OK);
 	ck_assert_int_eq(reads(NULL, _i != 0, &left_out), ERR_OK);
 	ck_assert_uint_eq(seen_count, LAST - 900);

@@ -47,8 +47,9 @@ archive_before(int month)
 {
 	uint64_t moved;
 
-	ck_assert_int_eq(trail_archive(&moved, states, scratch_path("archive"),
-			     (int64_t)date_day_of(2026, month, 1) * 86400000),
+	ck_assert_int_eq(
+	    trail_archive(&moved, states, scratch_path("archive"),
+		(int64_t)date_day_of(2026, month, 1) * 86400000, NULL),
 	    ERR_OK);
 }
 

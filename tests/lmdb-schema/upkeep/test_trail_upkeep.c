@@ -93,7 +93,7 @@ take_january(void)
 
 	ck_assert_int_eq(mkdir(scratch_path("archive"), 0750), 0);
 	ck_assert_int_eq(trail_archive(&moved, states, scratch_path("archive"),
-			     (int64_t)date_day_of(2026, 2, 1) * 86400000),
+			     (int64_t)date_day_of(2026, 2, 1) * 86400000, NULL),
 	    ERR_OK);
 	ck_assert_uint_eq(moved, 1);
 }
