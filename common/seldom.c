@@ -19,9 +19,10 @@ seldom_fails(struct seldom *seldom, uint64_t *untold, int64_t now_ns)
 
 	assert(seldom != NULL && untold != NULL);
 	pthread_mutex_lock(&seldom->lock);
-	due = !seldom->ever || now_ns - seldom->told_ns >= SELDOM_EVERY_NS;
+	due = !atomic_load(&seldom->told) ||
+	    now_ns - seldom->told_ns >= SELDOM_EVERY_NS;
+	seldom->failed_ns = now_ns;
 	if (due) {
-		seldom->ever = true;
 		seldom->told_ns = now_ns;
 		*untold = take_untold(seldom);
 		atomic_store(&seldom->told, true);
@@ -32,7 +33,7 @@ seldom_fails(struct seldom *seldom, uint64_t *untold, int64_t now_ns)
 }
 
 bool
-seldom_works(struct seldom *seldom, uint64_t *untold)
+seldom_works(struct seldom *seldom, uint64_t *untold, int64_t now_ns)
 {
 	bool due;
 
@@ -41,8 +42,12 @@ seldom_works(struct seldom *seldom, uint64_t *untold)
 	if (!atomic_load_explicit(&seldom->told, memory_order_relaxed))
 		return false;
 	pthread_mutex_lock(&seldom->lock);
-	due = atomic_exchange(&seldom->told, false);
-	*untold = due ? take_untold(seldom) : 0;
+	due = atomic_load(&seldom->told) &&
+	    now_ns - seldom->failed_ns >= SELDOM_EVERY_NS;
+	if (due) {
+		*untold = take_untold(seldom);
+		atomic_store(&seldom->told, false);
+	}
 	pthread_mutex_unlock(&seldom->lock);
 	return due;
 }

@@ -1,7 +1,9 @@
 /*
  * seldom: a failure that comes again and again, such as each write on a full disk,
  * is logged once a minute with how often it came meanwhile, and its end once.
- * Zeroed: nothing has failed. Any number of threads may use one.
+ * Successes between failures are no end, as where a small write finds room on a
+ * full disk: a minute without a failure is. So each failure is in the count of
+ * some line. Any number of threads may use one.
  */
 #pragma once
 
@@ -16,8 +18,8 @@ struct seldom {
 	pthread_mutex_t lock;
 	atomic_bool told; /* a failure, and no end since */
 	int64_t told_ns; /* when the last failure was told */
-	bool ever;
-	uint64_t untold; /* failures since */
+	int64_t failed_ns; /* when the last one was, told or not */
+	uint64_t untold; /* failures since the last line */
 };
 
 #define SELDOM_INIT \
@@ -32,7 +34,7 @@ struct seldom {
 bool seldom_fails(struct seldom *seldom, uint64_t *untold, int64_t now_ns);
 
 /*
- * Notes a success. True: the end of what was logged is to be logged, and *untold
- * failures behind it were not.
+ * Notes a success. True: nothing has failed for a minute, the end of what was
+ * logged is to be logged, and *untold failures before it were not.
  */
-bool seldom_works(struct seldom *seldom, uint64_t *untold);
+bool seldom_works(struct seldom *seldom, uint64_t *untold, int64_t now_ns);

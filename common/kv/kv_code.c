@@ -109,7 +109,7 @@ kv_works(struct kv *kv)
 {
 	uint64_t refused;
 
-	if (seldom_works(&kv->refused, &refused))
+	if (seldom_works(&kv->refused, &refused, date_monotonic_ns()))
 		log_info("storage: writes work again: file=%s refused=%llu",
 		    kv->path, (unsigned long long)refused);
 }

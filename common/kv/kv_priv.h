@@ -1,4 +1,4 @@
-/* kv_priv: internals shared by kv*.c. No other file includes it. */
+/* kv_priv: internals shared by kv*.c. No other file but their tests includes it. */
 #pragma once
 
 #include <pthread.h>
@@ -138,7 +138,7 @@ enum err kv_fold_code(int code);
  */
 enum err kv_failed(struct kv *kv, const char *doing, int code);
 
-/* Logs that a commit has succeeded where the log has a refused one. */
+/* Notes a commit; logs the first after a minute in which none was refused. */
 void kv_works(struct kv *kv);
 
 /* As kv_failed(), for a failure with another file than the environment's. */

@@ -21,6 +21,12 @@ fails_at(int64_t second)
 	return seldom_fails(&seldom, &untold, START + second * SECOND);
 }
 
+static bool
+works_at(int64_t second)
+{
+	return seldom_works(&seldom, &untold, START + second * SECOND);
+}
+
 START_TEST(the_first_failure_is_told_and_those_of_a_minute_are_counted)
 {
 	ck_assert(fails_at(0));
@@ -37,7 +43,8 @@ END_TEST
 
 START_TEST(success_without_a_failure_is_not_told)
 {
-	ck_assert(!seldom_works(&seldom, &untold));
+	ck_assert(!works_at(0));
+	ck_assert(!works_at(60));
 }
 END_TEST
 
@@ -46,22 +53,42 @@ START_TEST(the_end_is_told_once_with_what_was_not)
 	fails_at(0);
 	fails_at(1);
 	fails_at(2);
-	ck_assert(seldom_works(&seldom, &untold));
+	ck_assert(!works_at(2));
+	ck_assert(!works_at(61));
+	ck_assert(works_at(62));
 	ck_assert_uint_eq(untold, 2);
-	ck_assert(!seldom_works(&seldom, &untold));
+	ck_assert(!works_at(63));
+	ck_assert(!works_at(300));
+}
+END_TEST
+
+START_TEST(a_failure_after_the_end_is_told_at_once)
+{
+	fails_at(0);
+	ck_assert(works_at(60));
+	ck_assert_uint_eq(untold, 0);
+	ck_assert(fails_at(61));
+	ck_assert_uint_eq(untold, 0);
+	ck_assert(!fails_at(62));
 }
 END_TEST
 
 /* As where small writes find room on a full disk, and larger ones do not. */
-START_TEST(failures_between_successes_are_two_lines_a_minute)
+START_TEST(failures_between_successes_are_a_line_a_minute_and_all_counted)
 {
-	unsigned lines = 0;
+	uint64_t lines = 0, counted = 0;
 
-	for (int second = 0; second < 600; second++) {
-		lines += fails_at(second) ? 1 : 0;
-		lines += seldom_works(&seldom, &untold) ? 1 : 0;
+	for (int second = 0; second < 590; second++) {
+		if (fails_at(second)) {
+			lines++;
+			counted += 1 + untold;
+		}
+		ck_assert(!works_at(second));
 	}
-	ck_assert_uint_eq(lines, 20);
+	ck_assert_uint_eq(lines, 10);
+	ck_assert(!works_at(648));
+	ck_assert(works_at(649));
+	ck_assert_uint_eq(counted + untold, 590);
 }
 END_TEST
 
@@ -76,7 +103,9 @@ test_suite(void)
 	    tc, the_first_failure_is_told_and_those_of_a_minute_are_counted);
 	tcase_add_test(tc, success_without_a_failure_is_not_told);
 	tcase_add_test(tc, the_end_is_told_once_with_what_was_not);
-	tcase_add_test(tc, failures_between_successes_are_two_lines_a_minute);
+	tcase_add_test(tc, a_failure_after_the_end_is_told_at_once);
+	tcase_add_test(
+	    tc, failures_between_successes_are_a_line_a_minute_and_all_counted);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

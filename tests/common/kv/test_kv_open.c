@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/kv/kv_priv.h"
 #include "common/log.h"
 #include "tests/common/kv/kv_help.h"
 #include "tests/support/process.h"
@@ -684,12 +685,16 @@ write_often_to_a_full_disk(void)
 		return 5;
 	heard[0] = '\0';
 	put_one(kv, "after", "v");
+	if (heard[0] != '\0')
+		return 6;
+	kv->refused.failed_ns -= SELDOM_EVERY_NS; /* a minute passes */
 	put_one(kv, "after", "w");
+	put_one(kv, "after", "x");
 	kv_close(kv);
 	return count_heard("work again: ") == 1 &&
 		count_heard("refused=19\n") == 1 && count_heard("\n") == 1
 	    ? 0
-	    : 6;
+	    : 7;
 }
 
 START_TEST(full_disk_is_told_once_and_when_it_takes_writes_again)
