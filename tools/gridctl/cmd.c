@@ -330,43 +330,6 @@ cmd_warn_codes(struct store *store, const char *command, struct span codes)
 	source_close(source);
 }
 
-int
-cmd_print(struct buf *text, const char *command)
-{
-	enum err err = buf_end(text);
-
-	assert(command != NULL);
-	if (err == ERR_OK &&
-	    (fwrite(text->data, 1, text->len, stdout) != text->len ||
-		fflush(stdout) != 0))
-		err = ERR_SYSTEM;
-	buf_fini(text);
-	return err == ERR_OK ? CMD_DONE : cmd_fail(command, err, NULL);
-}
-
-void
-cmd_list_begin(struct cmd_list *list, bool as_json)
-{
-	assert(list != NULL);
-	buf_init(&list->text, (size_t)1 << 34);
-	jsonw_init(&list->json, &list->text);
-	list->as_json = as_json;
-	if (as_json)
-		jsonw_array_begin(&list->json);
-}
-
-int
-cmd_list_end(struct cmd_list *list, const char *command, enum err err)
-{
-	assert(command != NULL);
-	if (list->as_json) {
-		jsonw_array_end(&list->json);
-		buf_add_char(&list->text, '\n');
-	}
-	buf_fail(&list->text, err);
-	return cmd_print(&list->text, command);
-}
-
 static char *
 next_text(size_t *size)
 {

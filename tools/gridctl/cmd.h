@@ -152,8 +152,17 @@ void cmd_warn_codes(
  */
 void cmd_add_codes(struct cmd_list *list, const char *name, struct span codes);
 
-/* Prints the contents of `text` to standard output, and frees it. */
+/*
+ * Prints the contents of `text` to standard output, and frees it. CMD_DONE: all is
+ * written.
+ */
 int cmd_print(struct buf *text, const char *command);
+
+/*
+ * Writes out what was printed. Where that fails, also before, the reason is told, and
+ * CMD_DONE becomes CMD_FAILED; any other exit code stays.
+ */
+int cmd_flush(int result);
 
 /* Says that words.idx is missing, and what makes it again. */
 void cmd_words_missing(void);

@@ -68,19 +68,6 @@ static const char about[] =
     "  --data DIR  the data directory (or $GRID_DATA)\n"
     "  --version   print the version";
 
-/* Fails if the output is incomplete: a full disk may show only at the flush. */
-static int
-finish(int result)
-{
-	if ((fflush(stdout) != 0 || ferror(stdout)) && result == CMD_DONE) {
-		fprintf(stderr,
-		    "gridctl: what was printed could not be written in full: "
-		    "is the disk full?\n");
-		return CMD_FAILED;
-	}
-	return result;
-}
-
 /* Whether a command does not use the data directory. */
 static bool
 is_apart(const char *command)
@@ -124,11 +111,11 @@ main(int argc, char **argv)
 	if (opt_read_head(&head, &head_spec, argc, argv, &first) != OPT_GO)
 		return CMD_USAGE;
 	if (head.help)
-		return finish(
+		return cmd_flush(
 		    cmd_help_table("gridctl", about, commands, COMMANDS));
 	if (head.version) {
 		puts("gridctl " PACKAGE_VERSION);
-		return finish(CMD_DONE);
+		return cmd_flush(CMD_DONE);
 	}
 	if (head.data != NULL && *head.data == '\0') {
 		fprintf(stderr,
@@ -141,6 +128,6 @@ main(int argc, char **argv)
 	if (!is_apart(argv[first]) && become_owner(argv + first) != CMD_DONE)
 		return CMD_FAILED;
 	argv[first - 1] = argv[0];
-	return finish(cmd_run_table("gridctl", about, commands, COMMANDS,
+	return cmd_flush(cmd_run_table("gridctl", about, commands, COMMANDS,
 	    argc - first + 1, argv + first - 1));
 }

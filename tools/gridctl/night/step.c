@@ -88,9 +88,7 @@ static void __attribute__((noreturn)) be_child(int out, pid_t parent,
 	    dup2(out, STDOUT_FILENO) < 0 || dup2(out, STDERR_FILENO) < 0)
 		_exit(CMD_FAILED);
 	close(out);
-	code = run(context);
-	if (fflush(stdout) != 0 && code == CMD_DONE)
-		code = CMD_FAILED;
+	code = cmd_flush(run(context));
 	*rows = cmd_rows();
 	_exit(code);
 }
