@@ -67,7 +67,9 @@ again full
 full() { (ulimit -f 0 && grid full prune 2>&1) | cat >"$work/out"; }
 full
 is "a full disk closes no month" [ "$(parts full)" = 0 ]
-is "and is told" grep -qE 'full|space' "$work/out"
+is "and is told" grep -qE "^gridctl prune: $work/full/trail: months .* stay in \
+state\.mdb, and the next run moves them here: the disk is full" "$work/out"
+is "as is what was removed before" grep -q ' leftovers removed: ' "$work/out"
 is "and loses no entry" same full
 is "and what is stored is whole" whole full
 is "with room again the months are closed" grid full prune >"$work/out"
