@@ -125,6 +125,18 @@ is_stranger(void)
 	    (stat(cmd_data_dir(), &st) != 0 || st.st_uid != geteuid());
 }
 
+static void
+name_denied(struct fault *fault)
+{
+	char path[FS_PATH_MAX];
+	bool own;
+
+	fault_clear(fault);
+	if (cmd_denied(path, &own))
+		fault_set(fault, path, "%s%s%s", err_text(ERR_DENIED),
+		    own ? ": chmod u+rwX " : "", own ? path : "");
+}
+
 int
 cmd_fail(const char *command, enum err err, const struct fault *fault)
 {
@@ -137,6 +149,10 @@ cmd_fail(const char *command, enum err err, const struct fault *fault)
 			? fault->place
 			: cmd_data_dir(),
 		    &denied);
+		fault = &denied;
+	} else if (err == ERR_DENIED &&
+	    (fault == NULL || !fault_is_set(fault))) {
+		name_denied(&denied);
 		fault = &denied;
 	}
 	if (fault != NULL && fault_is_set(fault))

@@ -10,6 +10,7 @@
 #include "common/buf.h"
 #include "common/date.h"
 #include "common/err.h"
+#include "common/fs.h"
 #include "common/jsonw.h"
 #include "common/span.h"
 
@@ -112,6 +113,13 @@ int cmd_fail(const char *command, enum err err, const struct fault *fault);
  */
 int cmd_settle(
     struct store *store, const char *command, bool imported, bool quiet);
+
+/*
+ * Finds the first folder or file in the data directory that this user may not use,
+ * for an ERR_DENIED whose place is not known; `own`: it belongs to this user, and
+ * its mode is the reason. False: there is none.
+ */
+bool cmd_denied(char path[FS_PATH_MAX], bool *own);
 
 /* Has hooks told of a failure; the supplier may be empty. */
 void cmd_note_failure(struct store *store, const char *command,

@@ -333,12 +333,22 @@ look_at_hooks(
 static void
 say_unreadable(struct doctor *doctor, enum err err, const struct fault *fault)
 {
+	char path[FS_PATH_MAX] = "", chmod[FS_PATH_MAX + 24];
+	bool own = false;
+
+	if (err == ERR_DENIED)
+		(void)cmd_denied(path, &own);
+	snprintf(chmod, sizeof(chmod), "as root: chmod u+rwX %s", path);
 	doctor_say(doctor, DOCTOR_WRONG, "data",
 	    err == ERR_DAMAGED         ? "'gridctl check' says what is left"
 		: err != ERR_DENIED    ? NULL
+		: own                  ? chmod
 		: owner_name() == NULL ? "sudo gridctl doctor"
 				       : "see the owner below",
-	    "%s: %s", fault->place[0] != '\0' ? fault->place : cmd_data_dir(),
+	    "%s: %s",
+	    fault->place[0] != '\0' ? fault->place
+		: path[0] != '\0'   ? path
+				    : cmd_data_dir(),
 	    fault->message[0] != '\0' ? fault->message : err_text(err));
 	look_at_owners(doctor);
 }

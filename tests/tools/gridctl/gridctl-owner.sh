@@ -58,6 +58,37 @@ is "key" nobody key create --name owner2 --scope read
 is "prune" nobody prune --grace 0s
 is "check" nobody check
 
+# A folder that its owner may not use is named in the message itself.
+shut() { # FOLDER COMMAND...
+  local path=$work/data/$1 code
+  shift
+  chmod 000 "$path"
+  "$@" >"$work/out" 2>&1
+  code=$?
+  chmod 750 "$path"
+  cat "$work/out"
+  [ "$code" -eq 1 ]
+}
+named() { # FOLDER COMMAND...
+  shut "$@" && grep -q "^gridctl [a-z]*: $work/data/$1: .*permission denied" "$work/out"
+}
+explained() { # FOLDER COMMAND...
+  shut "$@" && grep -q "^WRONG  data  *$work/data/$1: permission denied$" "$work/out" &&
+    grep -q -- "-> as root: chmod u+rwX $work/data/$1$" "$work/out" &&
+    ! grep -q 'sudo gridctl doctor' "$work/out"
+}
+install -d -o nobody -m 750 "$work/data/trail"
+for user in root nobody; do
+  for folder in trail facts snapshots "snapshots/$supplier"; do
+    is "$user's stat names $folder" named "$folder" $user stat
+    is "$user's doctor says what to do about $folder" explained "$folder" $user doctor
+  done
+  for folder in trail snapshots "snapshots/$supplier"; do
+    is "$user's prune names $folder" named "$folder" $user prune
+  done
+done
+rmdir "$work/data/trail"
+
 # Another user, in the data directory's group or not, learns from every command
 # that root may use it, and neither that it is none nor a file's name alone.
 stranger() { # GROUP COMMAND...
