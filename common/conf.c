@@ -290,6 +290,8 @@ struct reading {
 	unsigned line;
 	/* The line that has set each row, or 0; NULL where the last one counts. */
 	unsigned *set_at;
+	conf_twice *twice; /* NULL: a second value is refused */
+	void *context;
 	enum err err;
 };
 
@@ -382,7 +384,19 @@ next_line(char *to, int size, void *context)
 	return to;
 }
 
-/* Of two values for one setting, nobody can tell which one is meant. */
+static void
+tell_twice(
+    const struct reading *reading, const struct conf_row *row, unsigned before)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text),
+	    "[%s] %s is set twice (lines %u and %u): the later one counts",
+	    row->section, row->name, before, reading->line);
+	reading->twice(reading->context, text);
+}
+
+/* Tells, or refuses, a second value for one setting. */
 static void
 check_once(struct reading *reading, const struct conf_row *row)
 {
@@ -391,12 +405,13 @@ check_once(struct reading *reading, const struct conf_row *row)
 	if (row == NULL || reading->set_at == NULL)
 		return;
 	at = &reading->set_at[row - reading->rows];
-	if (*at != 0)
+	if (*at != 0 && reading->twice == NULL)
 		bad_line(reading,
 		    "[%s] %s is set a second time, after line %u: remove one",
 		    row->section, row->name, *at);
-	else
-		*at = reading->line;
+	else if (*at != 0)
+		tell_twice(reading, row, *at);
+	*at = reading->line;
 }
 
 static int
@@ -459,21 +474,31 @@ conf_read(void *settings, const struct conf_row *rows, size_t count,
 }
 
 enum err
-conf_read_once(void *settings, const struct conf_row *rows, size_t count,
-    const char *path, struct fault *fault)
+conf_read_telling(void *settings, const struct conf_row *rows, size_t count,
+    const char *path, conf_twice *twice, void *context, struct fault *fault)
 {
 	struct reading reading = {.settings = settings,
 	    .rows = rows,
 	    .count = count,
 	    .path = path,
 	    .fault = fault,
-	    .set_at = calloc(count + 1, sizeof(*reading.set_at))};
+	    .set_at = calloc(count + 1, sizeof(*reading.set_at)),
+	    .twice = twice,
+	    .context = context};
 	enum err err;
 
 	assert(path != NULL && (rows != NULL || count == 0));
 	err = reading.set_at == NULL ? ERR_NO_MEMORY : read_file(&reading);
 	free(reading.set_at);
 	return err;
+}
+
+enum err
+conf_read_once(void *settings, const struct conf_row *rows, size_t count,
+    const char *path, struct fault *fault)
+{
+	return conf_read_telling(
+	    settings, rows, count, path, NULL, NULL, fault);
 }
 
 /* --- the file of defaults ------------------------------------------------- */

@@ -55,6 +55,15 @@ enum err conf_read(void *settings, const struct conf_row *rows, size_t count,
 enum err conf_read_once(void *settings, const struct conf_row *rows,
     size_t count, const char *path, struct fault *fault);
 
+/*
+ * As conf_read(), for a check: each setting that stands there again is told, as
+ * "[trail] keep is set twice (lines 3 and 20): the later one counts".
+ */
+typedef void conf_twice(void *context, const char *text);
+enum err conf_read_telling(void *settings, const struct conf_row *rows,
+    size_t count, const char *path, conf_twice *twice, void *context,
+    struct fault *fault);
+
 /* Sets one setting from its text, as a command line or a test does. */
 enum err conf_set(void *settings, const struct conf_row *rows, size_t count,
     const char *section, const char *name, const char *value,

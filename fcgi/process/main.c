@@ -91,6 +91,24 @@ override(struct api_settings *settings, const char *text, struct fault *fault)
 	    text + equals + 1, fault);
 }
 
+static void
+tell_twice(void *context, const char *text)
+{
+	const char *const *config = context;
+
+	printf("%s: %s\n", *config, text);
+}
+
+static enum err
+read_file(struct api_settings *settings, const char *config, bool telling,
+    struct fault *fault)
+{
+	return telling
+	    ? conf_read_telling(settings, settings_rows, settings_count, config,
+		  tell_twice, &config, fault)
+	    : conf_read(settings, settings_rows, settings_count, config, fault);
+}
+
 static enum err
 read_settings(struct api_settings *settings, const struct options *options,
     struct fault *fault)
@@ -102,8 +120,7 @@ read_settings(struct api_settings *settings, const struct options *options,
 	if (config == NULL && access(GRID_CONF, F_OK) == 0)
 		config = GRID_CONF;
 	if (err == ERR_OK && config != NULL)
-		err = conf_read(
-		    settings, settings_rows, settings_count, config, fault);
+		err = read_file(settings, config, options->check, fault);
 	for (int i = 0; i < options->sets.count && err == ERR_OK; i++)
 		err = override(settings, options->sets.items[i], fault);
 	if (err == ERR_OK)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/buf.h"
 #include "common/count.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
@@ -204,6 +205,34 @@ START_TEST(a_setting_that_stands_twice_may_be_refused)
 }
 END_TEST
 
+static void
+note_twice(void *context, const char *text)
+{
+	buf_addf(context, "%s\n", text);
+}
+
+START_TEST(a_setting_that_stands_twice_may_be_told)
+{
+	struct buf told;
+
+	scratch_text("grid.conf",
+	    "[pool]\nthreads = 1\nany = 5\n[store]\nmode = safe\n[pool]\n"
+	    "threads = 2\nthreads = 3\n");
+	buf_init(&told, 1000);
+	ck_assert_int_eq(
+	    conf_read_telling(&settings, rows, COUNT(rows),
+		scratch_path("grid.conf"), note_twice, &told, &fault),
+	    ERR_OK);
+	ck_assert_int_eq(settings.threads, 3);
+	ck_assert(span_eq(buf_span(&told),
+	    SPAN("[pool] threads is set twice (lines 2 and 7): the later one "
+		 "counts\n"
+		 "[pool] threads is set twice (lines 7 and 8): the later one "
+		 "counts\n")));
+	buf_fini(&told);
+}
+END_TEST
+
 START_TEST(first_trouble_stops_it)
 {
 	ck_assert_int_eq(read_text("[pool]\nthreads = 5\nany = x\nkeep = 1\n"),
@@ -396,6 +425,7 @@ test_suite(void)
 	tcase_add_loop_test(
 	    tc, bad_file_is_told_by_path_and_line, 0, COUNT(bad));
 	tcase_add_test(tc, a_setting_that_stands_twice_may_be_refused);
+	tcase_add_test(tc, a_setting_that_stands_twice_may_be_told);
 	tcase_add_test(tc, first_trouble_stops_it);
 	tcase_add_test(tc, long_line_is_told_unless_it_is_a_comment);
 	tcase_add_test(tc, zero_byte_is_told);

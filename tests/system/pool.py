@@ -401,6 +401,15 @@ def what_cannot_start_says_why_and_ends():
                                capture_output=True, timeout=PATIENCE, text=True)
         assert check.returncode == 1
         assert grid.path("nowhere") in check.stderr, check.stderr
+        grid.settings["data.dir"] = grid.data
+        with open(grid.path("twice.conf"), "w", encoding="utf-8") as file:
+            file.write("[log]\nlevel = warn\nlevel = info\n")
+        noted = subprocess.run(
+            grid.arguments() + ["--config", grid.path("twice.conf"), "--check"],
+            capture_output=True, timeout=PATIENCE, text=True)
+        assert noted.returncode == 0 and (
+            "twice.conf: [log] level is set twice (lines 2 and 3): the later "
+            "one counts" in noted.stdout), noted
         for words in (["--set", "pages.threads=none"], ["--set", "threads"],
                       ["--config", grid.path("nofile")]):
             bad = subprocess.run([DOUBLE] + words, capture_output=True,

@@ -70,6 +70,12 @@ look_into(struct doctor *doctor, const char *folder)
 		    "nothing is left in it");
 }
 
+static void
+tell_twice(void *context, const char *text)
+{
+	doctor_say(context, DOCTOR_FINE, "night", NULL, "%s", text);
+}
+
 void
 doctor_inbox(struct doctor *doctor, const char *path)
 {
@@ -82,8 +88,9 @@ doctor_inbox(struct doctor *doctor, const char *path)
 	fault_clear(&fault);
 	err = conf_defaults(&settings, rows, night_settings_count, &fault);
 	if (err == ERR_OK)
-		err = conf_read(&settings, rows, night_settings_count,
-		    path == NULL ? GRID_NIGHT_CONF : path, &fault);
+		err = conf_read_telling(&settings, rows, night_settings_count,
+		    path == NULL ? GRID_NIGHT_CONF : path, tell_twice, doctor,
+		    &fault);
 	if (err == ERR_OK || (err == ERR_NOT_FOUND && path == NULL))
 		look_into(doctor, settings.inbox);
 	else

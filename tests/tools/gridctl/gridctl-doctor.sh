@@ -170,6 +170,10 @@ rm -r "$work/inbox"
 expect "no inbox" 0 "^0 wrong, $unkept to look at" --settings "$work/night.conf"
 expect "a wrong setting" 1 '^WRONG +night +.*/bad.conf:1' \
   --settings "$(echo nonsense >"$work/bad.conf"; echo "$work/bad.conf")"
+printf '[inbox]\nfolder = /x\nfolder = %s/inbox\n' "$work" >"$work/twice.conf"
+expect "a setting that is given twice is a note" 0 \
+  '^ok +night +\[inbox\] folder is set twice \(lines 2 and 3\): the later' \
+  --settings "$work/twice.conf"
 expect "nothing to look at" 0 "^0 wrong, $unkept to look at, [1-9]"
 expect "JSON" 0 '"level":"ok","about":"data"' --json
 if grid doctor --url "$url" --json | python3 -c '
