@@ -196,8 +196,75 @@ restored() {
   [ $? = 1 ]
 }
 is "so does a restore of it" restored
-is "which names where the file belongs" told "^gridctl restore: $work/again/trail/.*: $missing"
+is "which names where the file belongs" told "^gridctl restore: $work/again/trail/.*: ${missing%:*} in the backup: copy the file"
 is "and is restored" [ "$(grid again proposals log 2>"$work/err" | wc -l)" = 25 ]
+cp -p "$work/sound" "$part"
+is "with the month again, a backup is made" backup 0 good
+: >"$part"
+onto_good() { # CODE TO
+  grid full backup --base "$work/good" "$work/$2" >"$work/out" 2>"$work/err"
+  [ $? = "$1" ]
+}
+damaged='entries 1 to 12 of the audit trail \([0-9-]*\): stored data damaged'
+good_part=$work/good/trail/$(basename "$part")
+is "an empty month fails the backup on top of it" onto_good 1 onto
+is "which names the month of the data directory" \
+  told "^gridctl backup: $part: $damaged: copy the file back from a backup"
+is "and the sound one that it takes" told "^gridctl backup: $good_part is sound"
+is "and has all" told "^gridctl backup: $work/onto has all\$"
+is "which is whole" whole onto
+is "with all entries" same onto
+is "without an earlier backup it fails as well" backup 1 alone
+is "and has all else" told "^gridctl backup: $work/alone has all else\$"
+is "but no file that cannot be read" [ "$(parts alone)" = 1 ]
+ln -sf "$work/sound" "$part"
+is "a link in place of the month fails the backup" backup 1 instead
+is "which says that it is one" told "^gridctl backup: $part: .*a link.*: remove that, and copy the file back"
+rm "$part"
+cp -p "$work/sound" "$part"
+cp -r "$work/good" "$work/bad"
+: >"$work/bad/trail/$(basename "$part")"
+restored_bad() {
+  rm -rf "$work/again"
+  grid again restore "$work/bad" >"$work/out" 2>"$work/err"
+  [ $? = 1 ]
+}
+is "a restore of a bad month fails" restored_bad
+is "which says where it belongs" told "^gridctl restore: $work/again/trail/.*: $damaged in the backup: copy"
+is "and has all else" [ "$(parts again)" = 1 ]
+if command -v rsync >/dev/null; then
+  # Without a host: this ssh leaves its name out, and runs the rest here.
+  printf '#!/bin/sh\nshift\nexec "$@"\n' >"$work/ssh"
+  chmod +x "$work/ssh"
+  fetched() {
+    rm -rf "$work/again"
+    grid again restore --ssh "$work/ssh" "host:$work/$1" >"$work/out" 2>"$work/err"
+    [ $? = "$2" ]
+  }
+  is "a restore from another host fails, too" fetched bad 1
+  is "in the same words" told "^gridctl restore: $work/again/trail/.*: $damaged in the backup: copy"
+  is "where the months are sound, it is done" fetched good 0
+fi
+
+# A month that the owner of the data directory may not read.
+if [ "$(id -u)" = 0 ]; then
+  chmod 711 "$work"
+  cp -r "$work/good" "$work/denied"
+  chown -R nobody "$work/denied"
+  install -d -o nobody -m 750 "$work/of-denied"
+  closed=$work/denied/trail/$(basename "$part")
+  chown root "$closed"
+  chmod 600 "$closed"
+  denied() {
+    grid denied backup "$work/of-denied" >"$work/out" 2>"$work/err"
+    [ $? = 1 ]
+  }
+  is "a month that may not be read fails the backup" denied
+  is "which names it, and why" told "^gridctl backup: $closed: entries .*: permission denied: give it"
+  is "and has all else" told "^gridctl backup: $work/of-denied has all else\$"
+  is "which is there" [ "$(parts of-denied)" = 1 ]
+fi
+
 head -c 100 "$work/sound" >"$part"
 is "the doctor tells a file that is cut" doctor "^WRONG +trail +$part: .*: stored data damaged"
 cp "$work/sound" "$part"

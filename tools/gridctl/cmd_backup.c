@@ -11,8 +11,6 @@
 
 #include "common/fs.h"
 #include "common/opt.h"
-#include "lmdb-schema/state/trail_look.h"
-#include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/backup_note.h"
 #include "lmdb-schema/upkeep/copy.h"
 #include "tools/gridctl/cmd.h"
@@ -57,66 +55,81 @@ static const struct opt_spec restore_spec = {
     .args_max = 1,
 };
 
-struct lacking {
-	const char *command;
-	struct store *store;
+struct telling {
+	const char *command, *from, *to;
 };
 
-static enum err
-tell_lost(void *context, const struct trail_stretch *stretch)
+/*
+ * A month is mended in the data directory: of a backup that is made in `from`, of
+ * one that is restored in `to`.
+ */
+static void
+tell_month(void *context, const struct copy_lost_month *month)
 {
-	const struct lacking *lacking = context;
-	struct trail_lost lost;
+	const struct telling *telling = context;
+	const struct trail_lost *lost = &month->lost;
+	const bool restored = telling->to == cmd_data_dir();
 
-	if (stretch->place != TRAIL_LOST)
-		return ERR_OK;
-	trail_lost(&lost, lacking->store, &stretch->row, stretch->err);
-	fprintf(stderr, "gridctl %s: %s: %s: %s\n", lacking->command, lost.path,
-	    lost.what, lost.todo);
-	return ERR_OK;
+	fprintf(stderr, "gridctl %s: %s%s: %s%s%s: %s%s\n", telling->command,
+	    restored ? telling->to : "",
+	    lost->path + (restored ? strlen(telling->from) : 0), lost->what,
+	    month->irregular ? " (a link, a folder or the like is in its place)"
+			     : "",
+	    restored ? " in the backup" : "",
+	    month->irregular && !restored ? "remove that, and " : "",
+	    lost->todo);
+	if (month->base[0] != '\0')
+		fprintf(stderr,
+		    "gridctl %s: %s is sound, and copied instead: 'cp -p' "
+		    "brings it back\n",
+		    telling->command, month->base);
 }
 
-/* Names the files of the trail that a copy, from or to the data directory, lacks. */
 static int
-tell_lacking(const char *command, const char *to)
+tell_months(const struct telling *telling, const struct copy_counts *counts)
 {
-	struct lacking lacking = {.command = command};
-	int result = cmd_open_to_look(&lacking.store, command);
-	enum err err;
-
-	if (result != CMD_DONE)
-		return result;
-	err = trail_look(lacking.store, tell_lost, &lacking);
-	store_close(lacking.store);
-	if (err != ERR_OK)
-		return cmd_fail(command, err, NULL);
-	fprintf(stderr, "gridctl %s: %s has all else\n", command, to);
+	if (counts->months_lost == 0)
+		return CMD_DONE;
+	fprintf(stderr, "gridctl %s: %s has all%s\n", telling->command,
+	    telling->to,
+	    counts->months_lost > counts->months_of_base ? " else" : "");
 	return CMD_FAILED;
+}
+
+static int
+tell_counts(const struct telling *telling, const char *base,
+    const struct copy_counts *counts)
+{
+	const char *to = telling->to;
+
+	cmd_set_rows(counts->snapshots);
+	printf("%s: %s snapshots, %s in all\n", to,
+	    cmd_count(counts->snapshots),
+	    cmd_bytes(counts->bytes + counts->linked_bytes));
+	if (base != NULL)
+		printf("%s were copied; %s files, %s, are those of %s\n",
+		    cmd_bytes(counts->bytes), cmd_count(counts->linked),
+		    cmd_bytes(counts->linked_bytes), base);
+	if (counts->skipped > 0)
+		printf("%s snapshots could not be read and were left out: "
+		       "compute them again\n",
+		    cmd_count(counts->skipped));
+	return tell_months(telling, counts);
 }
 
 static int
 copy(const char *command, const char *from, const char *to, const char *base)
 {
+	struct telling telling = {command, from, to};
+	const struct copy_listener listener = {tell_month, &telling};
 	struct copy_counts counts;
 	struct fault fault;
 	enum err err;
 
 	fault_clear(&fault);
-	err = store_copy(from, to, base, &counts, &fault);
-	if (err != ERR_OK)
-		return cmd_fail(command, err, &fault);
-	cmd_set_rows(counts.snapshots);
-	printf("%s: %s snapshots, %s in all\n", to, cmd_count(counts.snapshots),
-	    cmd_bytes(counts.bytes + counts.linked_bytes));
-	if (base != NULL)
-		printf("%s were copied; %s files, %s, are those of %s\n",
-		    cmd_bytes(counts.bytes), cmd_count(counts.linked),
-		    cmd_bytes(counts.linked_bytes), base);
-	if (counts.skipped > 0)
-		printf("%s snapshots could not be read and were left out: "
-		       "compute them again\n",
-		    cmd_count(counts.skipped));
-	return counts.parts_missing > 0 ? tell_lacking(command, to) : CMD_DONE;
+	err = store_copy(from, to, base, &listener, &counts, &fault);
+	return err == ERR_OK ? tell_counts(&telling, base, &counts)
+			     : cmd_fail(command, err, &fault);
 }
 
 /*
@@ -134,7 +147,8 @@ check_backup(const char *from, struct fault *fault)
 	if (err == ERR_OK && errno == EACCES) {
 		fault_set(fault, from,
 		    "may not be read: 'chown -R' gives it to the user whom "
-		    "the data directory belongs to");
+		    "the data directory belongs to, who must be able to pass "
+		    "through the folders above it, too ('chmod o+x')");
 		return ERR_DENIED;
 	}
 	if (backups_newest(id, from) == ERR_OK)
@@ -193,6 +207,21 @@ refuse(void *context, const char *name)
 	return ERR_EXISTS;
 }
 
+static int
+verify(const char *to)
+{
+	struct telling telling = {"restore", to, to};
+	const struct copy_listener listener = {tell_month, &telling};
+	struct copy_counts counts;
+	struct fault fault;
+	enum err err;
+
+	fault_clear(&fault);
+	err = store_copy_verify(to, &listener, &counts, &fault);
+	return err == ERR_OK ? tell_months(&telling, &counts)
+			     : cmd_fail("restore", err, &fault);
+}
+
 /* A backup is a data directory as soon as its marker has come. */
 static int
 fetch(const char *from, const char *ssh)
@@ -211,13 +240,13 @@ fetch(const char *from, const char *ssh)
 	if (err != ERR_OK)
 		return cmd_fail("restore", err, &fault);
 	result = backups_fetch(from, to, ssh);
-	if (result == CMD_DONE)
-		printf("%s: restored from %s; 'gridctl check' reads all of "
-		       "it\n",
-		    to, from);
-	else
+	if (result != CMD_DONE) {
 		(void)(there ? fs_empty(to) : fs_remove_tree(to));
-	return result;
+		return result;
+	}
+	printf("%s: restored from %s; 'gridctl check' reads all of it\n", to,
+	    from);
+	return verify(to);
 }
 
 int

@@ -423,7 +423,7 @@ START_TEST(a_copy_has_the_shares)
 	fault_clear(&fault);
 	facts_close(); /* a copy opens the store itself */
 	ck_assert_int_eq(store_copy(facts_dir(), scratch_path("copy"), NULL,
-			     &counts, &fault),
+			     NULL, &counts, &fault),
 	    ERR_OK);
 	ck_assert_int_eq(
 	    store_open(&facts, scratch_path("copy"), &fault), ERR_OK);

@@ -58,7 +58,7 @@ open_copy(uint64_t snapshots)
 START_TEST(a_copy_is_a_whole_store)
 {
 	ck_assert_int_eq(store_copy(facts_dir(), scratch_path("copy"), NULL,
-			     &counts, &fault),
+			     NULL, &counts, &fault),
 	    ERR_OK);
 	ck_assert_uint_eq(counts.snapshots, 2);
 	ck_assert_uint_eq(counts.skipped, 0);
@@ -71,7 +71,7 @@ START_TEST(an_empty_folder_may_be_there)
 {
 	ck_assert_int_eq(mkdir(scratch_path("copy"), 0750), 0);
 	ck_assert_int_eq(store_copy(facts_dir(), scratch_path("copy"), NULL,
-			     &counts, &fault),
+			     NULL, &counts, &fault),
 	    ERR_OK);
 	open_copy(2);
 }
@@ -82,7 +82,7 @@ START_TEST(nothing_that_is_there_is_written_over)
 	ck_assert_int_eq(mkdir(scratch_path("copy"), 0750), 0);
 	scratch_text("copy/file", "mine");
 	ck_assert_int_eq(store_copy(facts_dir(), scratch_path("copy"), NULL,
-			     &counts, &fault),
+			     NULL, &counts, &fault),
 	    ERR_EXISTS);
 	ck_assert(fault_is_set(&fault));
 	ck_assert_int_eq(access(scratch_path("copy/file"), F_OK), 0);
@@ -92,7 +92,7 @@ END_TEST
 START_TEST(what_is_no_store_is_not_copied)
 {
 	ck_assert_int_eq(store_copy(scratch_path("none"), scratch_path("copy"),
-			     NULL, &counts, &fault),
+			     NULL, NULL, &counts, &fault),
 	    ERR_NOT_FOUND);
 	ck_assert_int_ne(access(scratch_path("copy"), F_OK), 0);
 }
@@ -116,7 +116,7 @@ START_TEST(a_snapshot_that_is_gone_is_left_out)
 
 	remove_small(path);
 	ck_assert_int_eq(store_copy(facts_dir(), scratch_path("copy"), NULL,
-			     &counts, &fault),
+			     NULL, &counts, &fault),
 	    ERR_OK);
 	ck_assert_uint_eq(counts.snapshots, 1);
 	ck_assert_uint_eq(counts.skipped, 1);
@@ -142,7 +142,7 @@ START_TEST(only_a_regular_file_is_copied)
 		ck_assert_int_eq(mkdir(path, 0700), 0);
 	}
 	ck_assert_int_eq(store_copy(facts_dir(), scratch_path("copy"), NULL,
-			     &counts, &fault),
+			     NULL, &counts, &fault),
 	    ERR_DAMAGED);
 	ck_assert_str_eq(fault.place, path);
 	ck_assert_ptr_nonnull(strstr(fault.message, "no regular file"));
@@ -168,7 +168,7 @@ START_TEST(a_store_in_use_can_be_copied)
 	}
 	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
 	ck_assert_int_eq(store_copy(facts_dir(), scratch_path("copy"), NULL,
-			     &counts, &fault),
+			     NULL, &counts, &fault),
 	    ERR_OK);
 	kill(pid, SIGKILL);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
@@ -190,7 +190,7 @@ START_TEST(the_words_are_not_copied_and_can_be_made_anew)
 	noted = book_noted();
 	facts_close();
 	ck_assert_int_eq(store_copy(facts_dir(), scratch_path("copy"), NULL,
-			     &counts, &fault),
+			     NULL, &counts, &fault),
 	    ERR_OK);
 	open_copy(2);
 	ck_assert_int_eq(word_index_open(&book, facts), ERR_NOT_FOUND);
@@ -211,7 +211,7 @@ START_TEST(a_full_disk_leaves_no_copy)
 	quiet_begin();
 	limit_files(20000);
 	err = store_copy(
-	    facts_dir(), scratch_path("copy"), NULL, &counts, &fault);
+	    facts_dir(), scratch_path("copy"), NULL, NULL, &counts, &fault);
 	limit_end();
 	ck_assert_int_eq(err, ERR_NO_SPACE);
 	ck_assert(fault_is_set(&fault));
@@ -227,7 +227,7 @@ START_TEST(a_folder_that_was_there_is_left_empty)
 	quiet_begin();
 	limit_files(20000);
 	err = store_copy(
-	    facts_dir(), scratch_path("copy"), NULL, &counts, &fault);
+	    facts_dir(), scratch_path("copy"), NULL, NULL, &counts, &fault);
 	limit_end();
 	ck_assert_int_eq(err, ERR_NO_SPACE);
 	ck_assert_int_eq(rmdir(scratch_path("copy")), 0); /* there, empty */
@@ -242,8 +242,8 @@ copy_to(const char *name, const char *base)
 	char path[FS_PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s", scratch_path(base));
-	ck_assert_int_eq(
-	    store_copy(facts_dir(), scratch_path(name), path, &counts, &fault),
+	ck_assert_int_eq(store_copy(facts_dir(), scratch_path(name), path, NULL,
+			     &counts, &fault),
 	    ERR_OK);
 }
 
@@ -283,9 +283,9 @@ START_TEST(a_copy_of_a_copy_is_linked)
 	snprintf(first, sizeof(first), "%s", scratch_path("first"));
 	snprintf(second, sizeof(second), "%s", scratch_path("second"));
 	ck_assert_int_eq(
-	    store_copy(first, second, NULL, &counts, &fault), ERR_OK);
-	ck_assert_int_eq(
-	    store_copy(second, scratch_path("copy"), first, &counts, &fault),
+	    store_copy(first, second, NULL, NULL, &counts, &fault), ERR_OK);
+	ck_assert_int_eq(store_copy(second, scratch_path("copy"), first, NULL,
+			     &counts, &fault),
 	    ERR_OK);
 	ck_assert_uint_eq(counts.linked, 3);
 	open_copy(2);
@@ -325,7 +325,7 @@ END_TEST
 START_TEST(the_store_itself_is_no_base)
 {
 	ck_assert_int_eq(store_copy(facts_dir(), scratch_path("copy"),
-			     facts_dir(), &counts, &fault),
+			     facts_dir(), NULL, &counts, &fault),
 	    ERR_BAD_INPUT);
 	ck_assert(fault_is_set(&fault));
 	ck_assert_int_ne(access(scratch_path("copy"), F_OK), 0);

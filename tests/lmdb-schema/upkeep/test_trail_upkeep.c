@@ -1,5 +1,7 @@
 /* Backup, check and prune with months of the trail in files. */
 #include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,19 +22,83 @@
 #define JANUARY "data/trail/2026-01-0000000000000001.part"
 #define FEBRUARY "data/trail/2026-02-0000000000000385.part"
 
-static uint64_t
-copy(const char *name)
+static struct copy_counts copied;
+static struct copy_lost_month lost_month;
+static char lost_base[FS_PATH_MAX];
+
+static void
+note_lost(void *context, const struct copy_lost_month *month)
 {
-	struct copy_counts counts;
+	(void)context;
+	lost_month = *month;
+	snprintf(lost_base, sizeof(lost_base), "%s", month->base);
+}
+
+/* The months that are not sound in the data directory. */
+static uint64_t
+copy_onto(const char *name, const char *base)
+{
+	static const struct copy_listener listener = {note_lost, NULL};
+	char path[FS_PATH_MAX] = "", from[FS_PATH_MAX];
 	struct fault fault;
 
 	fault_clear(&fault);
 	states_close();
-	ck_assert_int_eq(store_copy(scratch_path("data"), scratch_path(name),
-			     NULL, &counts, &fault),
+	snprintf(from, sizeof(from), "%s", scratch_path("data"));
+	if (base != NULL)
+		snprintf(path, sizeof(path), "%s", scratch_path(base));
+	ck_assert_int_eq(
+	    store_copy(from, scratch_path(name), base == NULL ? NULL : path,
+		&listener, &copied, &fault),
 	    ERR_OK);
 	states_open();
-	return counts.parts_missing;
+	return copied.months_lost;
+}
+
+static uint64_t
+copy(const char *name)
+{
+	return copy_onto(name, NULL);
+}
+
+/* Another byte at the beginning of a section. */
+static void
+bend_february(unsigned section)
+{
+	struct trail_part_head head;
+	char byte;
+	int fd = open(scratch_path(FEBRUARY), O_RDWR);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(pread(fd, &head, sizeof(head), 0), sizeof(head));
+	ck_assert_int_eq(
+	    pread(fd, &byte, 1, (off_t)head.section[section].at), 1);
+	byte ^= 4;
+	ck_assert_int_eq(
+	    pwrite(fd, &byte, 1, (off_t)head.section[section].at), 1);
+	close(fd);
+}
+
+/* Leaves no entry of February, in one of six ways. */
+static void
+spoil_february(int way)
+{
+	char path[FS_PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s", scratch_path(FEBRUARY));
+	if (way == 0) {
+		ck_assert_int_eq(truncate(path, 0), 0);
+	} else if (way == 1) {
+		ck_assert_int_eq(truncate(path, 400), 0);
+	} else {
+		ck_assert_int_eq(unlink(path), 0);
+		if (way == 2)
+			ck_assert_int_eq(link(scratch_path(JANUARY), path), 0);
+		else if (way == 3)
+			ck_assert_int_eq(mkdir(path, 0700), 0);
+		else if (way == 4)
+			ck_assert_int_eq(mkfifo(path, 0600), 0);
+	}
 }
 
 /* --- check ---------------------------------------------------------------- */
@@ -48,16 +114,7 @@ END_TEST
 
 START_TEST(a_damaged_part_is_told_with_its_entries)
 {
-	struct trail_part_head head;
-	char byte;
-	int fd = open(scratch_path(FEBRUARY), O_RDWR);
-
-	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(pread(fd, &head, sizeof(head), 0), sizeof(head));
-	ck_assert_int_eq(pread(fd, &byte, 1, (off_t)head.section[_i].at), 1);
-	byte ^= 4;
-	ck_assert_int_eq(pwrite(fd, &byte, 1, (off_t)head.section[_i].at), 1);
-	close(fd);
+	bend_february((unsigned)_i);
 	told_check(states);
 	ck_assert_uint_eq(told_counts.damages, 1);
 	told_must_have("entries 901 to 1000 of the audit trail");
@@ -137,6 +194,89 @@ START_TEST(a_backup_has_the_parts)
 }
 END_TEST
 
+static void
+must_be_whole(const char *name)
+{
+	struct fault fault;
+	struct store *store;
+
+	ck_assert_int_eq(
+	    store_open(&store, scratch_path(name), &fault), ERR_OK);
+	told_check(store);
+	ck_assert_str_eq(told, "");
+	store_close(store);
+}
+
+START_TEST(a_month_that_is_spoilt_comes_from_the_base)
+{
+	ck_assert_uint_eq(copy("first"), 0);
+	spoil_february(_i);
+	ck_assert_uint_eq(copy_onto("copy", "first"), 1);
+	ck_assert_uint_eq(copied.months_of_base, 1);
+	ck_assert_str_eq(lost_month.lost.path, scratch_path(FEBRUARY));
+	ck_assert_int_eq(lost_month.irregular, _i == 3 || _i == 4);
+	ck_assert_ptr_nonnull(strstr(lost_base, "first/trail/2026-02-"));
+	must_be_whole("copy");
+	if (_i == 3)
+		ck_assert_int_eq(rmdir(scratch_path(FEBRUARY)), 0);
+}
+END_TEST
+
+START_TEST(without_a_base_all_else_is_copied)
+{
+	spoil_february(_i);
+	ck_assert_uint_eq(copy("copy"), 1);
+	ck_assert_uint_eq(copied.months_of_base, 0);
+	ck_assert_str_eq(lost_base, "");
+	ck_assert_int_eq(
+	    access(
+		scratch_path("copy/trail/2026-01-0000000000000001.part"), F_OK),
+	    0);
+	ck_assert_int_ne(
+	    access(
+		scratch_path("copy/trail/2026-02-0000000000000385.part"), F_OK),
+	    0);
+	if (_i == 3)
+		ck_assert_int_eq(rmdir(scratch_path(FEBRUARY)), 0);
+}
+END_TEST
+
+START_TEST(a_month_with_another_byte_comes_from_the_base)
+{
+	ck_assert_uint_eq(copy("first"), 0);
+	bend_february((unsigned)_i);
+	ck_assert_uint_eq(copy_onto("copy", "first"), 1);
+	ck_assert_uint_eq(copied.months_of_base, 1);
+	must_be_whole("copy");
+}
+END_TEST
+
+/* The other blocks of the month can be read. */
+START_TEST(without_a_base_a_month_with_another_byte_is_told_and_kept)
+{
+	bend_february(TRAIL_PART_ENTRIES);
+	ck_assert_uint_eq(copy("copy"), 1);
+	ck_assert_uint_eq(copied.months_of_base, 0);
+	ck_assert_int_eq(
+	    access(
+		scratch_path("copy/trail/2026-02-0000000000000385.part"), F_OK),
+	    0);
+}
+END_TEST
+
+/* A bad file of the base is none to take, and a sound one of here is. */
+START_TEST(a_spoilt_base_is_not_taken)
+{
+	ck_assert_uint_eq(copy("first"), 0);
+	scratch_text("first/trail/2026-02-0000000000000385.part", "cut");
+	ck_assert_uint_eq(copy_onto("copy", "first"), 0);
+	must_be_whole("copy");
+	spoil_february(0);
+	ck_assert_uint_eq(copy_onto("second", "first"), 1);
+	ck_assert_uint_eq(copied.months_of_base, 0);
+}
+END_TEST
+
 /* --- prune and stat ------------------------------------------------------- */
 
 START_TEST(leftovers_of_a_closing_are_removed_and_parts_are_not)
@@ -188,6 +328,14 @@ test_suite(void)
 	tcase_add_test(
 	    tc, a_bad_copy_of_an_archived_month_is_to_come_from_the_archive);
 	tcase_add_test(tc, a_backup_has_the_parts);
+	tcase_add_loop_test(
+	    tc, a_month_that_is_spoilt_comes_from_the_base, 0, 6);
+	tcase_add_loop_test(tc, without_a_base_all_else_is_copied, 0, 6);
+	tcase_add_loop_test(tc, a_month_with_another_byte_comes_from_the_base,
+	    0, TRAIL_PART_SECTIONS);
+	tcase_add_test(
+	    tc, without_a_base_a_month_with_another_byte_is_told_and_kept);
+	tcase_add_test(tc, a_spoilt_base_is_not_taken);
 	tcase_add_test(
 	    tc, leftovers_of_a_closing_are_removed_and_parts_are_not);
 	tcase_add_test(tc, the_bytes_of_parts_are_counted);

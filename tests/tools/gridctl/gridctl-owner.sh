@@ -225,6 +225,36 @@ is "once it is his, it is restored" third
 is "a folder with something in it is refused" \
   bash -c "! '$work/gridctl' --data '$work/again' restore '$work/backup'"
 
+# A file that cannot be read is named, here or in the backup, and the target is not
+# blamed.
+denied() { # PATTERN COMMAND...
+  local pattern=$1
+  shift
+  "$work/gridctl" "$@" >"$work/told" 2>&1
+  [ $? -eq 1 ] && grep -E "^gridctl [a-z]+: $pattern" "$work/told" &&
+    ! grep -q 'could not be written' "$work/told"
+}
+closed='is to be copied, and cannot be read: permission denied: give it to the user'
+for of in data backup; do
+  facts=$(find "$work/$of/facts" -type f | sort | head -n 1)
+  chown root: "$facts"
+  chmod 600 "$facts"
+  rm -rf "$work/fourth"
+  install -d -o nobody -m 750 "$work/fourth"
+  case $of in
+  data) set -- --data "$work/data" backup "$work/fourth" ;;
+  backup) set -- --data "$work/fourth" restore "$work/backup" ;;
+  esac
+  is "facts that the owner may not read fail ${*:3:1}" denied "$facts: $closed" "$@"
+  is "which leaves nothing" rmdir "$work/fourth"
+  chown nobody "$facts"
+done
+install -d -m 700 "$work/shut"
+install -d -o nobody -m 750 "$work/again2"
+cp -a "$work/backup" "$work/shut/backup"
+is "a backup in a folder that is closed says that of the folder" \
+  denied "$work/shut/backup: .*folders above it" --data "$work/again2" restore "$work/shut/backup"
+
 # In a container, root may lack the right to read everything.
 lesser() {
   setpriv --bounding-set=-dac_read_search \
