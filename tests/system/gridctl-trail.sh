@@ -265,6 +265,26 @@ if [ "$(id -u)" = 0 ]; then
   is "which is there" [ "$(parts of-denied)" = 1 ]
 fi
 
+# The night with a month that is not sound, and again once it is mended.
+printf '[inbox]\nfolder =\n[backup]\nfolder = %s\n' "$work/nights" >"$work/night.conf"
+mkdir "$work/nights"
+cp -r "$work/good" "$work/nights/20200101T000000Z"
+night() {
+  grid full night run --settings "$work/night.conf" >"$work/out" 2>"$work/err"
+  cat "$work/err" >>"$work/out"
+  grep -q "^  backup .* $1 " "$work/out"
+}
+head -c 300 "$work/sound" >"$part"
+is "a night with a bad month makes no backup" night failed
+is "names the month of the data directory" grep -qF "    gridctl backup: $part: entries 1 to 12" "$work/out"
+is "and that of the last backup" grep -qF "$work/nights/20200101T000000Z/trail/" "$work/out"
+is "and nothing that is gone" eval '! grep -q backup\.part/ "$work/out"'
+is "and copies once" eval '! grep -qE "copied anew|test the disk" "$work/out"'
+is "it keeps the earlier one" [ "$(ls "$work/nights")" = 20200101T000000Z ]
+cp -p "$work/nights/20200101T000000Z/trail/$(basename "$part")" "$part"
+is "as told, the next night makes one" night done
+is "beside the earlier" [ "$(ls "$work/nights" | wc -l)" = 2 ]
+
 head -c 100 "$work/sound" >"$part"
 is "the doctor tells a file that is cut" doctor "^WRONG +trail +$part: .*: stored data damaged"
 cp "$work/sound" "$part"

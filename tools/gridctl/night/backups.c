@@ -128,14 +128,17 @@ check(const char *dir)
 }
 
 static int
-copy_and_check(
-    const char *aside, const char *base, const struct night_settings *settings)
+copy_onto(const char *aside, const char *base)
 {
-	int result = cmd_backup_copy(aside, base[0] == '\0' ? NULL : base);
-	uint64_t rows = cmd_rows();
+	return cmd_backup_copy(aside, base[0] == '\0' ? NULL : base);
+}
 
-	if (result == CMD_DONE && settings->verify)
-		result = check(aside);
+static int
+check_copy(const char *aside, const struct night_settings *settings)
+{
+	uint64_t rows = cmd_rows();
+	int result = settings->verify ? check(aside) : CMD_DONE;
+
 	cmd_set_rows(rows);
 	return result;
 }
@@ -144,6 +147,7 @@ copy_and_check(
 static int
 copy_anew(const char *aside, const struct night_settings *settings)
 {
+	int result;
 	enum err err = fs_remove_tree(aside);
 
 	if (err != ERR_OK && err != ERR_NOT_FOUND)
@@ -151,7 +155,26 @@ copy_anew(const char *aside, const struct night_settings *settings)
 	fprintf(stderr,
 	    "gridctl night: the backup on top of the last one is not sound: "
 	    "all is copied anew; test the disk of the backups\n");
-	return copy_and_check(aside, "", settings);
+	result = copy_onto(aside, "");
+	return result == CMD_DONE ? check_copy(aside, settings) : result;
+}
+
+/*
+ * Where the copy itself fails, the data directory or the disk is to be mended, and
+ * a copy of all of it would fail as well.
+ */
+static int
+copy_and_check(
+    const char *aside, const char *base, const struct night_settings *settings)
+{
+	int result = copy_onto(aside, base);
+
+	if (result != CMD_DONE)
+		return result;
+	result = check_copy(aside, settings);
+	return result != CMD_DONE && base[0] != '\0'
+	    ? copy_anew(aside, settings)
+	    : result;
 }
 
 /* Removes what a night that was cut off has left of these. */
@@ -185,8 +208,6 @@ backups_make(const struct night_settings *settings, const char *id)
 	if (err != ERR_OK)
 		return wrong(folder, err);
 	result = copy_and_check(aside, base, settings);
-	if (result != CMD_DONE && base[0] != '\0')
-		result = copy_anew(aside, settings);
 	if (result != CMD_DONE) {
 		(void)fs_remove_tree(aside); /* room for the next */
 		return result;

@@ -17,8 +17,9 @@ static const char *const todo[NIGHT_KINDS] = {
     [NIGHT_PACK] = "'gridctl pack --all'; first dumps are slower until then",
     [NIGHT_EXPORT] = "make room or mend [export] folder; the next night "
 		     "exports the same changes",
-    [NIGHT_BACKUP] = "make room or mend [backup] folder, then 'gridctl night "
-		     "run'; the earlier backups are kept",
+    [NIGHT_BACKUP] = "mend the file or folder that is named above, or make "
+		     "room, then 'gridctl night run'; the earlier backups are "
+		     "kept",
     [NIGHT_SEND] = "mend [backup] send_to or ssh; the backup is here, and the "
 		   "next night sends it, too",
     [NIGHT_PRUNE] = "'gridctl prune', which says why",
