@@ -47,7 +47,7 @@ enum night_state {
 struct night_step {
 	enum night_kind kind;
 	enum night_state state;
-	char delivery[NIGHT_NAME_MAX + 1]; /* empty behind the imports */
+	char delivery[NIGHT_NAME_MAX + 1]; /* empty: of none */
 	int64_t began_ms, ended_ms; /* 0: not yet */
 	uint64_t rows;
 	unsigned tries;

@@ -94,8 +94,9 @@ read_settings(struct night_settings *settings, const char *path)
 		err = conf_read(settings, rows, night_settings_count,
 		    path == NULL ? GRID_NIGHT_CONF : path, &fault);
 	if (err == ERR_OK || (err == ERR_NOT_FOUND && path == NULL))
-		return check_url(settings);
-	return cmd_fail("night", err, &fault);
+		err = night_settings_check(settings, cmd_data_dir(), &fault);
+	return err == ERR_OK ? check_url(settings)
+			     : cmd_fail("night", err, &fault);
 }
 
 static int

@@ -56,13 +56,18 @@ look_at_delivery(void *context, const struct inbox_waiting *waiting)
 }
 
 static void
-look_into(struct doctor *doctor, const char *folder)
+look_into(struct doctor *doctor, const struct night_settings *settings)
 {
+	const char *folder = settings->inbox;
 	struct look look = {doctor, folder, 0};
 	struct inbox inbox = {.folder = folder};
 	enum err err = inbox_look(&inbox, look_at_delivery, &look);
 
-	if (err != ERR_OK && err != ERR_NOT_FOUND)
+	if (err == ERR_NOT_FOUND && night_settings_has_inbox(settings))
+		doctor_say(doctor, DOCTOR_LOOK, "inbox",
+		    "make the folder, or mend [inbox] folder in night.conf",
+		    "%s is not there: no delivery arrives", folder);
+	else if (err != ERR_OK && err != ERR_NOT_FOUND)
 		doctor_say(doctor, DOCTOR_LOOK, "inbox", NULL, "%s: %s", folder,
 		    err_text(err));
 	else if (err == ERR_OK && look.told == 0)
@@ -92,7 +97,7 @@ doctor_inbox(struct doctor *doctor, const char *path)
 		    path == NULL ? GRID_NIGHT_CONF : path, tell_twice, doctor,
 		    &fault);
 	if (err == ERR_OK || (err == ERR_NOT_FOUND && path == NULL))
-		look_into(doctor, settings.inbox);
+		look_into(doctor, &settings);
 	else
 		doctor_say(doctor, DOCTOR_WRONG, "night",
 		    "no night runs until it can be read", "%s: %s", fault.place,

@@ -167,7 +167,10 @@ age 30
 inbox "no night has come" '^look +inbox +monday is complete, .* for 30 hours'
 test -d "$work/inbox/.monday.taken" || exit 1
 rm -r "$work/inbox"
-expect "no inbox" 0 "^0 wrong, $unkept to look at" --settings "$work/night.conf"
+inbox "an inbox that is not there" "^look +inbox +$work/inbox is not there"
+inbox "what to do about that" '^ +-> make the folder, or mend .inbox. folder'
+printf '[inbox]\nfolder =\n' >"$work/without.conf"
+expect "no inbox" 0 "^0 wrong, $unkept to look at" --settings "$work/without.conf"
 expect "a wrong setting" 1 '^WRONG +night +.*/bad.conf:1' \
   --settings "$(echo nonsense >"$work/bad.conf"; echo "$work/bad.conf")"
 printf '[inbox]\nfolder = /x\nfolder = %s/inbox\n' "$work" >"$work/twice.conf"

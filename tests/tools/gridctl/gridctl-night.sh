@@ -279,6 +279,36 @@ is "its backup is told as failed" told '^  backup +failed'
 is "with the folder" reported 'nowhere/backups'
 is "the rest is done" told '^  prune +done'
 
+# An inbox that is not there: a mistake in night.conf.
+sed "s#^folder = $inbox#folder = $work/inbocks#" "$work/night.conf" >"$work/typing.conf"
+typing() {
+  await_second
+  grid night run --settings "$work/typing.conf"
+}
+isnt "an inbox that is not there fails the night" typing
+is "by the step that takes" told '^  take +failed'
+is "with the folder" reported "gridctl night: $work/inbocks: not found"
+is "and what to do" reported 'to do: make the folder, or mend .inbox. folder'
+is "the backup is made" told '^  backup +done'
+mkdir "$work/inbocks"
+is "once it is made, the night is done" typing
+
+# Folders that a night must not write to.
+misplaced() { # SECTION FOLDER PATTERN
+  printf '[inbox]\nfolder =\n[%s]\nfolder = %s\n' "$1" "$2" >"$work/misplaced.conf"
+  isnt "$1 to $2 is refused" grid night run --settings "$work/misplaced.conf"
+  is "and why" told "^gridctl night: .$1. folder: .*$3"
+}
+ln -s "$data/trail" "$work/linked-trail"
+mkdir -p "$data/trail"
+misplaced backup "$data" "is in the data directory $data: name a folder outside"
+misplaced backup "$data/trail/new/er" 'is in the data directory'
+misplaced backup "$work/linked-trail/x" 'is in the data directory'
+misplaced export "$data/trail" 'is in the data directory'
+misplaced backup backups 'is no whole path'
+isnt "which makes none" test -e backups
+rm "$work/linked-trail"
+
 # A data directory that takes no file, as on a full disk: the backup, elsewhere, is
 # as good as ever, and no one is sent to the folder of backups to make room.
 rm -f "$data/backups.json"

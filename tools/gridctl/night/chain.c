@@ -35,9 +35,11 @@ plan_deliveries(struct chain *chain)
 
 	if (chain->inbox.folder[0] != '\0')
 		err = inbox_list(&names, &chain->inbox);
-	if (err != ERR_OK)
-		log_error("the inbox cannot be read: folder=%s error=%s",
-		    chain->inbox.folder, err_text(err));
+	if (err == ERR_NOT_FOUND &&
+	    !night_settings_has_inbox(chain->options->settings))
+		err = ERR_OK;
+	if (err != ERR_OK) /* the step tells why */
+		night_add(chain->night, NIGHT_TAKE, "");
 	for (unsigned i = 0; i < names.count; i++) {
 		night_add(chain->night, NIGHT_TAKE, names.names[i]);
 		night_add(chain->night, NIGHT_CHECK, names.names[i]);

@@ -108,12 +108,10 @@ enum err
 inbox_list(struct inbox_names *out, const struct inbox *inbox)
 {
 	struct listing listing = {inbox, out};
-	enum err err;
 
 	assert(out != NULL);
 	memset(out, 0, sizeof(*out));
-	err = fs_list(inbox->folder, list_name, &listing);
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	return fs_list(inbox->folder, list_name, &listing);
 }
 
 /* --- a look at it ------------------------------------------------------------ */

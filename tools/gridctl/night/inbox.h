@@ -35,7 +35,7 @@ struct inbox_names {
 
 /*
  * The complete deliveries, by name. Removes what a crash has left of imported
- * ones. No folder: no deliveries.
+ * ones. ERR_NOT_FOUND: no folder.
  */
 enum err inbox_list(struct inbox_names *out, const struct inbox *inbox);
 

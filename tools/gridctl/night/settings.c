@@ -1,12 +1,20 @@
 #include "tools/gridctl/night/settings.h"
 
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/fs.h"
+
+#define INBOX GRID_SPOOL_DIR "/inbox"
+
 #define AT(member) offsetof(struct night_settings, member)
 
 static const char *const packs[] = {"none", "dumps", "pages", "zstd", NULL};
 
 const struct conf_row night_settings_rows[] = {
-    {"inbox", "folder", CONF_TEXT, AT(inbox), GRID_SPOOL_DIR "/inbox", 0, 4000,
-	NULL, "Folder that deliveries of CSV files arrive in. Empty: none."},
+    {"inbox", "folder", CONF_TEXT, AT(inbox), INBOX, 0, 4000, NULL,
+	"Folder that deliveries of CSV files arrive in. Empty: none."},
     {"import", "memory", CONF_INT, AT(memory), "1024", 1, 1 << 24, NULL,
 	"MiB of memory; what it does not hold is sorted in files."},
     {"pack", "for", CONF_CHOICE, AT(pack), "dumps", 0, 0, packs,
@@ -43,3 +51,78 @@ const struct conf_row night_settings_rows[] = {
 
 const size_t night_settings_count =
     sizeof(night_settings_rows) / sizeof(night_settings_rows[0]);
+
+bool
+night_settings_has_inbox(const struct night_settings *settings)
+{
+	return settings->inbox[0] != '\0' &&
+	    strcmp(settings->inbox, INBOX) != 0;
+}
+
+/* --- folders -------------------------------------------------------------- */
+
+/* The nearest folder that is there, without links. */
+static bool
+nearest(char real[FS_PATH_MAX], const char *path)
+{
+	char at[FS_PATH_MAX];
+
+	if (fs_path(at, "%s", path) != ERR_OK)
+		return false;
+	while (realpath(at, real) == NULL) {
+		char *slash = strrchr(at, '/');
+
+		if (slash == NULL || at[1] == '\0')
+			return false;
+		slash[slash == at] = '\0';
+	}
+	return true;
+}
+
+static bool
+is_inside(const char *path, const char *dir)
+{
+	char folder[FS_PATH_MAX], of[FS_PATH_MAX];
+	const size_t len =
+	    nearest(folder, path) && realpath(dir, of) != NULL ? strlen(of) : 0;
+
+	return len > 1 && strncmp(folder, of, len) == 0 &&
+	    (folder[len] == '/' || folder[len] == '\0');
+}
+
+enum err
+night_settings_check(const struct night_settings *settings,
+    const char *data_dir, struct fault *fault)
+{
+	const struct {
+		const char *name, *folder;
+		bool outside;
+	} folders[] = {
+	    {"[inbox] folder", settings->inbox, false},
+	    {"[export] folder", settings->export_to, true},
+	    {"[backup] folder", settings->backup_to, true},
+	};
+
+	assert(data_dir != NULL);
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		const char *folder = folders[i].folder;
+
+		if (folder[0] == '\0')
+			continue;
+		if (folder[0] != '/') {
+			fault_set(fault, folders[i].name,
+			    "is no whole path: name the folder from the root "
+			    "on, as in /srv/grid: \"%s\"",
+			    folder);
+			return ERR_BAD_INPUT;
+		}
+		if (folders[i].outside && is_inside(folder, data_dir)) {
+			fault_set(fault, folders[i].name,
+			    "%s is in the data directory %s: name a folder "
+			    "outside of it, best on another disk",
+			    folder, data_dir);
+			return ERR_BAD_INPUT;
+		}
+	}
+	return ERR_OK;
+}

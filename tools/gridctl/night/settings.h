@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "common/conf.h"
+#include "common/err.h"
 
 enum night_pack {
 	NIGHT_PACK_NONE,
@@ -24,3 +25,13 @@ struct night_settings {
 
 extern const struct conf_row night_settings_rows[];
 extern const size_t night_settings_count;
+
+/* Whether night.conf names an inbox, which must be there then. */
+bool night_settings_has_inbox(const struct night_settings *settings);
+
+/*
+ * ERR_BAD_INPUT for a folder that is no whole path, or where the night would write
+ * into the data directory.
+ */
+enum err night_settings_check(const struct night_settings *settings,
+    const char *data_dir, struct fault *fault);

@@ -26,6 +26,15 @@ static const char *const todo[NIGHT_KINDS] = {
     [NIGHT_REPORT] = "mend [report]; 'gridctl night status' has the report",
 };
 
+static const char *
+todo_of(const struct night_step *step)
+{
+	return step->kind == NIGHT_TAKE && step->delivery[0] == '\0'
+	    ? "make the folder, or mend [inbox] folder in night.conf; empty, "
+	      "there is no inbox"
+	    : todo[step->kind];
+}
+
 static void
 add_said(struct buf *text, struct span said)
 {
@@ -43,7 +52,7 @@ add_failure(struct buf *text, const struct night_step *step,
     const struct night_settings *settings)
 {
 	add_said(text, span_of(step->said));
-	buf_addf(text, "    to do: %s\n", todo[step->kind]);
+	buf_addf(text, "    to do: %s\n", todo_of(step));
 	if (step->delivery[0] == '\0')
 		return;
 	buf_addf(text, "    this one is in %s/%s.refused", settings->inbox,

@@ -39,6 +39,16 @@ wrong(const char *what, enum err err, const struct fault *fault)
 
 /* --- a delivery ------------------------------------------------------------------ */
 
+/* Without a delivery: of an inbox that could not be read when the night began. */
+static int
+look_again(const struct inbox *inbox)
+{
+	struct inbox_names names;
+	enum err err = inbox_list(&names, inbox);
+
+	return err == ERR_OK ? CMD_DONE : wrong(inbox->folder, err, NULL);
+}
+
 static int
 take(const struct steps_context *context)
 {
@@ -46,6 +56,8 @@ take(const struct steps_context *context)
 	uint64_t files = 0;
 	enum err err;
 
+	if (context->step->delivery[0] == '\0')
+		return look_again(context->inbox);
 	fault_clear(&fault);
 	err =
 	    inbox_take(context->inbox, context->step->delivery, &files, &fault);
