@@ -38,3 +38,13 @@ bool seldom_fails(struct seldom *seldom, uint64_t *untold, int64_t now_ns);
  * logged is to be logged, and *untold failures before it were not.
  */
 bool seldom_works(struct seldom *seldom, uint64_t *untold, int64_t now_ns);
+
+/*
+ * As seldom_fails(), of one of many causes, each told by a text: a file that cannot
+ * be read, and why. Where more come than are kept, the one that was told longest ago
+ * is forgotten.
+ */
+bool seldom_fails_of(const char *cause, uint64_t *untold, int64_t now_ns);
+
+/* As at the start of the process: for tests that bring about a cause again. */
+void seldom_forget(void);

@@ -65,7 +65,8 @@ find(struct history *history)
 		return ERR_OK;
 	if (listed->count == 1 && article.supplier.len == 0)
 		article.supplier = listed->codes[0];
-	return trail_history(history->view, &article, look, history);
+	return feed_count(
+	    call, trail_history(history->view, &article, look, history));
 }
 
 static enum err

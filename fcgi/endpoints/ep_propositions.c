@@ -149,7 +149,7 @@ read_feed(struct feed *feed)
 	err = params->codein.len > 0 ? read_article(feed)
 				     : trail_each(feed->view, &wanted, from,
 					   params->descending, look_on, feed);
-	return err == ERR_EXISTS ? ERR_OK : err;
+	return err == ERR_EXISTS ? ERR_OK : feed_count(feed->call, err);
 }
 
 /*
@@ -317,7 +317,7 @@ check_since(struct feed *feed)
 		    "backup, or the cursor from elsewhere. Begin again without "
 		    "depuis.",
 		    (unsigned long long)since->number);
-	return err;
+	return feed_count(feed->call, err);
 }
 
 enum err

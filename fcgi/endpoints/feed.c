@@ -2,8 +2,11 @@
 
 #include "common/date.h"
 #include "common/members.h"
+#include "fcgi/call.h"
+#include "fcgi/metrics.h"
 #include "lmdb-schema/state/trail.h"
 #include "lmdb-schema/state/trail_archive.h"
+#include "lmdb-schema/state/trail_lost.h"
 
 const struct table_column feed_columns[FEED_COLUMNS] = {
     {{"numero", 6}, ROW_INTEGER},
@@ -45,5 +48,13 @@ feed_write_kept(struct jsonw *json, struct state_view *view, int64_t months)
 		jsonw_null(json);
 	else
 		jsonw_int(json, days_of(months));
+	return err;
+}
+
+enum err
+feed_count(struct call *call, enum err err)
+{
+	if (trail_is_lost(err))
+		call->server->metrics->damages++;
 	return err;
 }

@@ -11,6 +11,7 @@
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/snapshot/snapshot.h"
 #include "lmdb-schema/snapshot/packed_rows.h"
+#include "lmdb-schema/state/trail_lost.h"
 #include "lmdb-schema/state/trail_parts.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/edition.h"
@@ -166,10 +167,13 @@ look_at_part(void *context, const struct trail_parts_row *row)
 		return ERR_BUSY;
 	}
 	err = trail_parts_open(&part, scrub->store, row);
-	if (err == ERR_OK)
+	if (err == ERR_OK) {
 		err = trail_part_compare(part);
+		if (err != ERR_OK)
+			trail_lost_log(scrub->store, row, err);
+	}
 	trail_part_close(part);
-	scrub->metrics->damages += err == ERR_DAMAGED;
+	scrub->metrics->damages += trail_is_lost(err);
 	scrub->metrics->scrub_trail = row->last;
 	return ERR_OK;
 }

@@ -9,7 +9,7 @@
 
 #include "common/date.h"
 #include "common/log.h"
-#include "lmdb-schema/state/trail_look.h"
+#include "lmdb-schema/state/trail_lost.h"
 #include "lmdb-schema/state/trail_parts.h"
 #include "lmdb-schema/store/sealed.h"
 #include "lmdb-schema/store/store.h"

@@ -105,7 +105,7 @@ trail_look(struct store *store,
 	return err;
 }
 
-/* --- what is told --------------------------------------------------------- */
+/* --- months --------------------------------------------------------- */
 
 static void
 month_text(char text[DATE_TEXT_MAX], uint32_t month)
@@ -125,36 +125,4 @@ trail_months_text(
 	snprintf(text, TRAIL_MONTHS_MAX, "%.12s%s%.12s", from,
 	    stretch->from == stretch->to ? "" : " to ",
 	    stretch->from == stretch->to ? "" : to);
-}
-
-static const char *
-remedy_of(const struct trail_parts_row *row, enum err err)
-{
-	if (err == ERR_VERSION)
-		return "run the version that wrote it";
-	if (err == ERR_DENIED)
-		return "give it to the data directory's owner";
-	return row->away
-	    ? "the month is in the archive: copy the file from there again, or "
-	      "from a backup that has it, or remove it here"
-	    : "copy the file back from a backup, or from the archive of "
-	      "gridapi's setting [trail] archive where that has it";
-}
-
-void
-trail_lost(struct trail_lost *lost, const struct store *store,
-    const struct trail_parts_row *row, enum err err)
-{
-	char month[DATE_TEXT_MAX];
-	bool missing;
-
-	lost->path[0] = '\0';
-	(void)trail_parts_path(lost->path, store, row->month, row->first, "");
-	missing = err == ERR_DAMAGED && eaccess(lost->path, F_OK) != 0;
-	month_text(month, row->month);
-	snprintf(lost->what, sizeof(lost->what),
-	    "entries %llu to %llu of the audit trail (%s): %s",
-	    (unsigned long long)row->first, (unsigned long long)row->last,
-	    month, missing ? "the file is missing" : err_text(err));
-	lost->todo = remedy_of(row, err);
 }

@@ -43,14 +43,3 @@ enum err trail_look(struct store *store,
 /* "2026-01", or "2026-01 to 2026-03". */
 void trail_months_text(
     char text[TRAIL_MONTHS_MAX], const struct trail_stretch *stretch);
-
-/* A lost file as a person is told of it. */
-struct trail_lost {
-	char path[FS_PATH_MAX];
-	char what
-	    [128]; /* "entries 1 to 900 of the audit trail (2026-01): ..." */
-	const char *todo;
-};
-
-void trail_lost(struct trail_lost *lost, const struct store *store,
-    const struct trail_parts_row *row, enum err err);

@@ -11,6 +11,7 @@
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/pack.h"
 #include "lmdb-schema/state/trail.h"
+#include "lmdb-schema/state/trail_lost.h"
 #include "lmdb-schema/store/sealed.h"
 #include "lmdb-schema/store/store.h"
 
@@ -144,11 +145,24 @@ trail_parts_first(const char *file, bool *temporary)
 	return *temporary || span_eq(text, SPAN(".part")) ? first : 0;
 }
 
+/* ERR_DAMAGED for another file. */
+static enum err
+compare_head(const struct trail_part *part, const struct trail_parts_row *row,
+    const char *path)
+{
+	const struct trail_part_head *head = trail_part_head(part);
+
+	if (head->first == row->first && head->last == row->last &&
+	    head->crc == row->crc)
+		return ERR_OK;
+	sealed_log_damage(path, 0, 0, "another file");
+	return ERR_DAMAGED;
+}
+
 enum err
 trail_parts_open(struct trail_part **out, const struct store *store,
     const struct trail_parts_row *row)
 {
-	const struct trail_part_head *head;
 	char path[FS_PATH_MAX];
 	enum err err =
 	    trail_parts_path(path, store, row->month, row->first, "");
@@ -158,20 +172,16 @@ trail_parts_open(struct trail_part **out, const struct store *store,
 		err = trail_part_open(out, path);
 	if (err == ERR_NOT_FOUND && row->away)
 		return err;
-	if (err == ERR_NOT_FOUND) {
-		sealed_log_damage(path, 0, 0, "missing");
-		return ERR_DAMAGED;
-	}
-	if (err != ERR_OK)
+	if (err == ERR_OK)
+		err = compare_head(*out, row, path);
+	if (err == ERR_OK)
 		return err;
-	head = trail_part_head(*out);
-	if (head->first == row->first && head->last == row->last &&
-	    head->crc == row->crc)
-		return ERR_OK;
-	sealed_log_damage(path, 0, 0, "another file");
 	trail_part_close(*out);
 	*out = NULL;
-	return ERR_DAMAGED;
+	if (err == ERR_NOT_FOUND)
+		err = ERR_DAMAGED;
+	trail_lost_log(store, row, err);
+	return err;
 }
 
 /* --- reading -------------------------------------------------------------- */
@@ -220,14 +230,25 @@ open_part(struct trail_part **part, struct state_view *view,
 	return err;
 }
 
+/*
+ * Logs damage that a part showed when it was read, unless the reader is told of it:
+ * opening tells of all else.
+ */
+static enum err
+tell_damage(struct state_view *view, const struct trail_left_out *left_out,
+    const struct trail_parts_row *row, enum err err)
+{
+	if (err == ERR_DAMAGED && left_out == NULL)
+		trail_lost_log(state_view_store(view), row, err);
+	return err;
+}
+
 /* After `err` of a part: ERR_OK when the reading goes on behind it. */
 static enum err
 leave_out(const struct trail_left_out *left_out,
     const struct trail_parts_row *row, enum err err)
 {
-	if (left_out == NULL ||
-	    (err != ERR_NOT_FOUND && err != ERR_DAMAGED && err != ERR_VERSION &&
-		err != ERR_DENIED && err != ERR_SYSTEM))
+	if (left_out == NULL || (err != ERR_NOT_FOUND && !trail_is_lost(err)))
 		return err;
 	left_out->tell(left_out->context, row, err);
 	return ERR_OK;
@@ -261,8 +282,9 @@ trail_parts_walk(struct state_view *view, const struct trail_wanted *wanted,
 			continue;
 		err = open_part(&part, view, row);
 		if (err == ERR_OK)
-			err = trail_part_each(
-			    part, wanted, from, to, back, each, context);
+			err = tell_damage(view, left_out, row,
+			    trail_part_each(
+				part, wanted, from, to, back, each, context));
 		else if (err == ERR_NOT_FOUND && left_out == NULL)
 			err = ERR_OK;
 		err = leave_out(left_out, row, err);
@@ -307,16 +329,17 @@ trail_parts_since(struct state_view *view, int64_t *when_ms)
 	return err == ERR_OK && !beginning.found ? ERR_NOT_FOUND : err;
 }
 
-/* Of an entry by its number: *part has it. */
+/* The row of the part that has an entry. */
 static enum err
-find(struct trail_part **part, struct state_view *view, uint64_t number)
+find(struct trail_parts_row *row, struct state_view *view, uint64_t number)
 {
 	struct rows rows = {.from = number, .to = number};
 	enum err err = trail_parts_each(state_view_txn(view), add_row, &rows);
 
+	if (err == ERR_OK && rows.count == 0)
+		err = ERR_NOT_FOUND;
 	if (err == ERR_OK)
-		err = rows.count == 0 ? ERR_NOT_FOUND
-				      : open_part(part, view, rows.rows);
+		*row = rows.rows[0];
 	free(rows.rows);
 	return err;
 }
@@ -325,12 +348,16 @@ enum err
 trail_parts_get(
     struct state_view *view, uint64_t number, struct audit_entry *entry)
 {
+	struct trail_parts_row row;
 	struct trail_part *part;
 	struct span value;
-	enum err err = find(&part, view, number);
+	enum err err = find(&row, view, number);
 
 	if (err == ERR_OK)
-		err = trail_part_get(part, number, &value);
+		err = open_part(&part, view, &row);
+	if (err == ERR_OK)
+		err = tell_damage(
+		    view, NULL, &row, trail_part_get(part, number, &value));
 	return err == ERR_OK ? audit_read(entry, number, value) : err;
 }
 
@@ -446,8 +473,9 @@ history_of_part(struct pieces *pieces, struct state_view *view,
 		return leave_out(article->left_out, row, err);
 	buf_clear(&pieces->values);
 	buf_clear(&pieces->pieces);
-	err = trail_part_of(
-	    part, article->supplier, article->codein, add_piece, pieces);
+	err = tell_damage(view, article->left_out, row,
+	    trail_part_of(
+		part, article->supplier, article->codein, add_piece, pieces));
 	if (err == ERR_OK)
 		err = tell_pieces(pieces, each, context);
 	else if (err == ERR_DAMAGED && article->left_out != NULL)

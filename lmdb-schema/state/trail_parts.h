@@ -56,7 +56,9 @@ uint64_t trail_parts_first(const char *name, bool *temporary);
  * Opens the row's file, and compares the row with its head.
  *
  *   ERR_NOT_FOUND  the file is in an archive
- *   ERR_DAMAGED    it is missing, damaged, or another one; the log says so
+ *   ERR_DAMAGED    it is missing, damaged, or another one
+ *
+ * The log tells of each failure: trail_lost.h.
  */
 enum err trail_parts_open(struct trail_part **out, const struct store *store,
     const struct trail_parts_row *row);

@@ -3,10 +3,13 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/date.h"
 #include "common/log.h"
+#include "common/seldom.h"
 #include "lmdb-schema/deflate.h"
 
 uint32_t
@@ -27,10 +30,16 @@ void
 sealed_log_damage(
     const char *file, unsigned section, uint64_t offset, const char *what)
 {
+	char where[FS_PATH_MAX + 128];
+	uint64_t before;
+
 	assert(file != NULL);
-	log_error("damage: the file is not as it was written: file=%s "
-		  "section=%u offset=%llu what=%s",
+	snprintf(where, sizeof(where), "file=%s section=%u offset=%llu what=%s",
 	    file, section, (unsigned long long)offset, what);
+	if (seldom_fails_of(where, &before, date_monotonic_ns()))
+		log_error("damage: the file is not as it was written: %s "
+			  "times=%llu",
+		    where, (unsigned long long)before + 1);
 }
 
 enum err

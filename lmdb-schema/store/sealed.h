@@ -25,7 +25,8 @@ uint32_t sealed_head_crc(struct span head, size_t crc_at, struct span table);
 
 /*
  * Logs that bytes do not match their checksum: `what` is "checksum", "cut" or
- * "missing". A path or a name of the file; `section` is a number of the format.
+ * "missing". A path or a name of the file; `section` is a number of the format. The
+ * same damage is logged once a minute.
  */
 void sealed_log_damage(
     const char *file, unsigned section, uint64_t offset, const char *what);

@@ -8,7 +8,7 @@
 #include "lmdb-schema/state/audit.h"
 #include "lmdb-schema/state/proposal.h"
 #include "lmdb-schema/state/session.h"
-#include "lmdb-schema/state/trail_look.h"
+#include "lmdb-schema/state/trail_lost.h"
 #include "lmdb-schema/state/trail_parts.h"
 #include "lmdb-schema/state/user.h"
 #include "lmdb-schema/store/store.h"

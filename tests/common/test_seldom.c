@@ -92,6 +92,39 @@ START_TEST(failures_between_successes_are_a_line_a_minute_and_all_counted)
 }
 END_TEST
 
+/* 64 causes are kept at least. */
+START_TEST(each_cause_is_told_once_a_minute)
+{
+	char cause[] = "file 00: missing";
+
+	for (int second = 0; second < 120; second++)
+		for (int i = 0; i < 64; i++) {
+			cause[5] = (char)('0' + i / 10);
+			cause[6] = (char)('0' + i % 10);
+			ck_assert_int_eq(seldom_fails_of(cause, &untold,
+					     START + second * SECOND),
+			    second % 60 == 0);
+			ck_assert(second != 0 || untold == 0);
+			ck_assert(second != 60 || untold == 59);
+		}
+}
+END_TEST
+
+START_TEST(a_new_cause_is_told_where_many_are_kept)
+{
+	char cause[] = "file 000";
+
+	for (int i = 0; i < 500; i++) {
+		cause[5] = (char)('0' + i / 100);
+		cause[6] = (char)('0' + i / 10 % 10);
+		cause[7] = (char)('0' + i % 10);
+		ck_assert(seldom_fails_of(cause, &untold, START + i));
+		ck_assert_uint_eq(untold, 0);
+		ck_assert(!seldom_fails_of(cause, &untold, START + i));
+	}
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -106,6 +139,8 @@ test_suite(void)
 	tcase_add_test(tc, a_failure_after_the_end_is_told_at_once);
 	tcase_add_test(
 	    tc, failures_between_successes_are_a_line_a_minute_and_all_counted);
+	tcase_add_test(tc, each_cause_is_told_once_a_minute);
+	tcase_add_test(tc, a_new_cause_is_told_where_many_are_kept);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -6,11 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/date.h"
 #include "common/fs.h"
 #include "common/kv/kv.h"
+#include "common/log.h"
 #include "fcgi/process/scrub.h"
 #include "lmdb-schema/state/audit.h"
 #include "lmdb-schema/state/trail_archive.h"
@@ -313,6 +315,152 @@ START_TEST(a_lost_month_is_a_500_and_the_others_are_answered)
 }
 END_TEST
 
+/* --- what the log says ------------------------------------------------------ */
+
+static char said[8192];
+
+static void
+keep_line(enum log_level level, const char *line)
+{
+	size_t len = strlen(said);
+
+	(void)level;
+	snprintf(said + len, sizeof(said) - len, "%s\n", line);
+}
+
+static unsigned
+count_of(const char *text)
+{
+	unsigned count = 0;
+
+	for (const char *at = said; (at = strstr(at, text)) != NULL; at++)
+		count++;
+	return count;
+}
+
+/* Paths, and the entries that February's has. */
+static char january[FS_PATH_MAX], february[FS_PATH_MAX];
+static unsigned long long first;
+
+static enum err
+note_file(void *context, const char *name)
+{
+	char *path = strncmp(name, "2031-01-", 8) == 0 ? january
+	    : strncmp(name, "2031-02-", 8) == 0        ? february
+						       : NULL;
+
+	if (path == NULL)
+		return ERR_OK;
+	if (path == february)
+		first = strtoull(name + 8, NULL, 16);
+	return fs_path(path, "%s/%s", (const char *)context, name);
+}
+
+static void
+note_files(void)
+{
+	char folder[FS_PATH_MAX];
+
+	ck_assert_int_eq(
+	    fs_path(folder, "%s/trail", store_dir(world.server->store)),
+	    ERR_OK);
+	ck_assert_int_eq(fs_list(folder, note_file, folder), ERR_OK);
+}
+
+static void
+cut_to(off_t bytes)
+{
+	ck_assert_int_eq(truncate(february, bytes), 0);
+}
+
+static void
+empty(void)
+{
+	cut_to(0);
+}
+
+static void
+cut(void)
+{
+	cut_to(200);
+}
+
+static void
+lose(void)
+{
+	ck_assert_int_eq(unlink(february), 0);
+}
+
+static void
+replace(void)
+{
+	ck_assert_int_eq(unlink(february), 0);
+	ck_assert_int_eq(link(january, february), 0);
+}
+
+/* Of an entry block: the head is sound. */
+static void
+flip(void)
+{
+	char folder[FS_PATH_MAX];
+	char *name = strrchr(february, '/');
+
+	ck_assert_ptr_nonnull(name);
+	snprintf(
+	    folder, sizeof(folder), "%.*s", (int)(name - february), february);
+	ck_assert_int_eq(spoil_february(folder, name + 1), ERR_EXISTS);
+}
+
+/* As by permissions, which do not bind root. */
+static void
+deny(void)
+{
+	ck_assert_int_eq(unlink(february), 0);
+	ck_assert_int_eq(mkdir(february, 0700), 0);
+}
+
+static const struct {
+	void (*spoil)(void);
+	const char *reason;
+} spoilings[] = {
+    {lose, "the file is missing: copy "},
+    {empty, "the file is empty: copy "},
+    {cut, "stored data damaged: copy "},
+    {replace, "stored data damaged: copy "},
+    {flip, "stored data damaged: copy "},
+    {deny, ""},
+};
+
+/* The line that a person acts on, once for all the requests. */
+START_TEST(the_log_names_what_a_500_lacks_once)
+{
+	uint64_t before;
+	char words[256];
+
+	ck_assert_int_eq(
+	    store_write(world.server->store, STORE_STATE, add, NULL), ERR_OK);
+	close_months();
+	note_files();
+	spoilings[_i].spoil();
+	before = world.metrics->damages;
+	said[0] = '\0';
+	log_catch(keep_line);
+	for (unsigned i = 0; i < 20; i++)
+		ck_assert_int_eq(world_ask(FEED "?limit=2000&order=asc"), 500);
+	log_catch(NULL);
+	snprintf(words, sizeof(words),
+	    "the audit trail cannot be read in full: entries %llu to %llu of "
+	    "the audit trail (2031-02): %s",
+	    first, first + 899, spoilings[_i].reason);
+	ck_assert_msg(count_of(words) == 1, "%s", said);
+	ck_assert_ptr_nonnull(strstr(said, february));
+	ck_assert_msg(count_of("\n") <= 3, "%s", said);
+	ck_assert_uint_eq(world.metrics->damages, before + 20);
+	walk_through();
+	ck_assert_uint_eq(world.metrics->damages, before + 21);
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -332,6 +480,13 @@ test_suite(void)
 	tcase_add_checked_fixture(tc, world_open, world_close);
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, a_cursor_at_the_end_of_what_is_archived_goes_on);
+	suite_add_tcase(suite, tc);
+	tc = tcase_create("told");
+	tcase_add_checked_fixture(tc, world_make, world_remove);
+	tcase_add_checked_fixture(tc, world_open, world_close);
+	tcase_set_timeout(tc, 120);
+	tcase_add_loop_test(tc, the_log_names_what_a_500_lacks_once, 0,
+	    sizeof(spoilings) / sizeof(spoilings[0]));
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "common/log.h"
+#include "common/seldom.h"
 
 static int lines;
 
@@ -33,5 +34,6 @@ quiet_lines(void)
 	int count = lines;
 
 	lines = 0;
+	seldom_forget();
 	return count;
 }

@@ -9,5 +9,8 @@
 void quiet_begin(void);
 void quiet_end(void);
 
-/* Lines logged since quiet_begin(), or the last call of this. */
+/*
+ * Lines logged since quiet_begin(), or the last call of this; what is logged once a
+ * minute is logged again.
+ */
 int quiet_lines(void);

@@ -10,6 +10,7 @@
 #include "common/opt.h"
 #include "lmdb-schema/state/trail.h"
 #include "lmdb-schema/state/trail_look.h"
+#include "lmdb-schema/state/trail_lost.h"
 #include "tools/gridctl/proposals.h"
 
 #define COMMAND "proposals log"

@@ -1,4 +1,5 @@
 #include "lmdb-schema/state/trail_look.h"
+#include "lmdb-schema/state/trail_lost.h"
 #include "tools/gridctl/doctor.h"
 
 struct looking {
