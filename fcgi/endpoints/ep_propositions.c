@@ -6,6 +6,7 @@
  */
 #include <assert.h>
 
+#include "common/date.h"
 #include "common/members.h"
 #include "fcgi/endpoints/answer.h"
 #include "fcgi/endpoints/endpoint.h"
@@ -16,6 +17,7 @@
 #include "lmdb-schema/facts/source.h"
 #include "lmdb-schema/state/proposal.h"
 #include "lmdb-schema/state/trail.h"
+#include "lmdb-schema/state/trail_gaps.h"
 #include "fcgi/rows/ensure.h"
 #include "fcgi/rows/etag.h"
 #include "fcgi/rows/negotiate.h"
@@ -35,6 +37,7 @@ struct feed {
 	struct answer answer;
 	int64_t limit, shown, looked;
 	uint64_t last; /* the newest entry */
+	uint64_t gap; /* oldest first: the entry before which to end; or 0 */
 	struct feed_cursor at; /* looked at last */
 	bool cut; /* entries that match may be left */
 	bool named; /* an entry was met of the supplier that is asked for */
@@ -68,8 +71,11 @@ matches(const struct feed *feed, const struct audit_entry *entry)
 static enum err
 look(struct feed *feed, const struct audit_entry *entry)
 {
-	bool wanted = matches(feed, entry);
+	bool wanted;
 
+	if (feed->gap != 0 && entry->number >= feed->gap)
+		return ERR_EXISTS;
+	wanted = matches(feed, entry);
 	feed->named |= span_eq(entry->supplier, feed->call->params.fournisseur);
 	if (wanted && feed->shown == feed->limit) {
 		feed->cut = true;
@@ -95,16 +101,16 @@ look_on(void *context, const struct audit_entry *entry)
 
 /* --- one article ----------------------------------------------------------- */
 
-/* To the end of the trail: the next call goes on behind it. */
+/* To an entry at the end of what is read: the next call goes on behind it. */
 static enum err
-move_to_end(struct feed *feed)
+move_to(struct feed *feed, uint64_t number)
 {
 	struct audit_entry entry;
 	enum err err;
 
-	if (feed->last <= feed->at.number)
+	if (number <= feed->at.number)
 		return ERR_OK;
-	err = trail_get(feed->view, feed->last, &entry);
+	err = trail_get(feed->view, number, &entry);
 	if (err == ERR_OK)
 		feed->at = (struct feed_cursor){entry.number, entry.when_ms};
 	return err;
@@ -125,20 +131,43 @@ read_article(struct feed *feed)
 		article.to = params->since.number - 1;
 	} else if (params->has_since)
 		article.from = params->since.number + 1;
+	if (feed->gap != 0)
+		article.to = feed->gap - 1;
 	err = trail_history(feed->view, &article, look_on, feed);
-	return err == ERR_OK && !params->descending ? move_to_end(feed) : err;
+	return err == ERR_OK && !params->descending && feed->gap == 0
+	    ? move_to(feed, feed->last)
+	    : err;
 }
 
 /* --- the answer ----------------------------------------------------------- */
+
+static struct trail_wanted
+wanted_of(const struct params *params)
+{
+	return (struct trail_wanted){.supplier = params->fournisseur,
+	    .author = params->author,
+	    .from_ms = params->from_ms,
+	    .until_ms = params->until_ms};
+}
+
+/*
+ * A page ends before the entries that are in an archive: at the last one before
+ * them, so that the next call learns of the gap.
+ */
+static enum err
+end_at_gap(struct feed *feed)
+{
+	if (feed->gap == 0 || feed->cut || feed->elsewhere)
+		return ERR_OK;
+	feed->cut = true;
+	return move_to(feed, feed->gap - 1);
+}
 
 static enum err
 read_feed(struct feed *feed)
 {
 	const struct params *params = &feed->call->params;
-	const struct trail_wanted wanted = {.supplier = params->fournisseur,
-	    .author = params->author,
-	    .from_ms = params->from_ms,
-	    .until_ms = params->until_ms};
+	const struct trail_wanted wanted = wanted_of(params);
 	uint64_t from = params->since.number;
 	enum err err;
 
@@ -149,12 +178,14 @@ read_feed(struct feed *feed)
 	err = params->codein.len > 0 ? read_article(feed)
 				     : trail_each(feed->view, &wanted, from,
 					   params->descending, look_on, feed);
-	return err == ERR_EXISTS ? ERR_OK : feed_count(feed->call, err);
+	if (err == ERR_OK || err == ERR_EXISTS)
+		err = end_at_gap(feed);
+	return feed_count(feed->call, err);
 }
 
 /*
  * ERR_NOT_FOUND: no supplier has this code, nor does the trail name one that
- * had. With a cursor only a part was looked at, which says nothing.
+ * had. With a cursor, or before a gap, only a part was looked at, which says nothing.
  */
 static enum err
 check_supplier(struct feed *feed)
@@ -166,7 +197,7 @@ check_supplier(struct feed *feed)
 	enum err err;
 
 	if (code.len == 0 || feed->named || call->params.has_since ||
-	    proposal_version(feed->view, code) != 0)
+	    feed->gap != 0 || proposal_version(feed->view, code) != 0)
 		return ERR_OK;
 	err = shared_source_get(&source, call);
 	if (err != ERR_OK)
@@ -282,6 +313,36 @@ answer(struct feed *feed)
 	return err == ERR_OK ? answer_end(&feed->answer) : err;
 }
 
+/* Oldest first, what is in an archive would be left out without a word. */
+static enum err
+find_gap(struct feed *feed)
+{
+	const struct params *params = &feed->call->params;
+	const struct trail_wanted wanted = wanted_of(params);
+
+	return params->descending
+	    ? ERR_OK
+	    : trail_gap(&feed->gap, feed->view, &wanted,
+		  params->since.number + 1, !params->has_since);
+}
+
+/* The entry behind the cursor is in an archive. */
+static enum err
+refuse_gap(struct feed *feed)
+{
+	char since[DATE_TEXT_MAX];
+	int64_t since_ms = date_now_ms();
+	enum err err = trail_since(feed->view, &since_ms);
+
+	if (err != ERR_OK && err != ERR_NOT_FOUND)
+		return err;
+	date_instant_text(since, since_ms);
+	return reply_fail(feed->call->reply, 404, CODE_NOT_FOUND,
+	    "The entries of the trail from %llu on are in an archive. Ask the "
+	    "operator for them, or begin again without depuis, with du=%s.",
+	    (unsigned long long)feed->gap, since);
+}
+
 /* An entry that is away, in an archive, and whose successor is here. */
 static bool
 is_before_all(const struct feed *feed, const struct feed_cursor *since)
@@ -294,7 +355,7 @@ is_before_all(const struct feed *feed, const struct feed_cursor *since)
 
 /*
  * The cursor's entry must be the one that was read, or the last one of those in an
- * archive, behind which nothing is missed: else 404.
+ * archive; and the one behind it must be here, so that nothing is missed: else 404.
  */
 static enum err
 check_since(struct feed *feed)
@@ -302,6 +363,7 @@ check_since(struct feed *feed)
 	const struct feed_cursor *since = &feed->call->params.since;
 	struct audit_entry entry = {.when_ms = 0};
 	enum err err = ERR_OK;
+	bool other;
 
 	if (!feed->call->params.has_since)
 		return ERR_OK;
@@ -310,8 +372,11 @@ check_since(struct feed *feed)
 		err = trail_get(feed->view, since->number, &entry);
 	if (err == ERR_NOT_FOUND && is_before_all(feed, since))
 		return ERR_OK;
-	if (err == ERR_NOT_FOUND ||
-	    (err == ERR_OK && entry.when_ms != since->when_ms))
+	other = err == ERR_OK && entry.when_ms != since->when_ms;
+	if ((err == ERR_OK || err == ERR_NOT_FOUND) && !other &&
+	    feed->gap == since->number + 1)
+		return refuse_gap(feed);
+	if (err == ERR_NOT_FOUND || other)
 		return reply_fail(feed->call->reply, 404, CODE_NOT_FOUND,
 		    "The trail has no entry %llu of that time: it comes from a "
 		    "backup, or the cursor from elsewhere. Begin again without "
@@ -326,7 +391,7 @@ ep_propositions(struct call *call)
 	struct feed feed = {.call = call,
 	    .view = call->serving->views.state,
 	    .format = negotiate_format(call)};
-	uint64_t tag[1];
+	uint64_t tag[2];
 	enum err err = trail_last(feed.view, &feed.last);
 
 	assert(call->subject.kind != SUBJECT_NOBODY);
@@ -338,13 +403,16 @@ ep_propositions(struct call *call)
 	if (feed.limit > SHOWN_MAX)
 		feed.limit = SHOWN_MAX;
 	if (err == ERR_OK)
+		err = find_gap(&feed);
+	if (err == ERR_OK)
 		err = check_since(&feed);
 	if (err != ERR_OK)
 		return err;
 	tag[0] = feed.last;
+	tag[1] = feed.gap;
 	negotiate_headers(
 	    call, feed.format, "propositions", call->params.fournisseur);
-	if (etag_matches(call, tag, 1, feed.format))
+	if (etag_matches(call, tag, 2, feed.format))
 		return ERR_ANSWERED;
 	return feed.format == FORMAT_JSON ? answer(&feed) : answer_lines(&feed);
 }

@@ -78,6 +78,11 @@ static const struct row {
      "cursor from elsewhere. Begin again without depuis.",
 	"Le journal n'a pas d'entrée %llu de cette date : il vient d'une "
 	"sauvegarde, ou le curseur vient d'ailleurs. Recommencer sans depuis."},
+    {"The entries of the trail from %llu on are in an archive. Ask the "
+     "operator "
+     "for them, or begin again without depuis, with du=%s.",
+	"Les entrées du journal à partir de %llu sont dans une archive. Les "
+	"demander à l'exploitant, ou recommencer sans depuis, avec du=%s."},
     {"This supplier does not have every one of these articles: see "
      "details.inconnus. Nothing was saved.",
 	"Ce fournisseur n'a pas tous ces articles : voir details.inconnus. "

@@ -8,6 +8,7 @@
 #include "common/kv/kv.h"
 #include "common/log.h"
 #include "lmdb-schema/key.h"
+#include "lmdb-schema/state/trail_gaps.h"
 #include "lmdb-schema/state/trail_parts.h"
 #include "lmdb-schema/store/store.h"
 
@@ -100,7 +101,7 @@ trail_since(struct state_view *view, int64_t *when_ms)
 	struct kv_txn *txn = state_view_txn(view);
 	struct audit_entry entry;
 	uint64_t closed;
-	enum err err = trail_parts_since(view, when_ms);
+	enum err err = trail_gaps_since(view, when_ms);
 
 	if (err != ERR_NOT_FOUND)
 		return err;

@@ -254,14 +254,6 @@ leave_out(const struct trail_left_out *left_out,
 	return ERR_OK;
 }
 
-static bool
-may_have(const struct trail_parts_row *row, const struct trail_wanted *wanted)
-{
-	return wanted == NULL ||
-	    (row->newest_ms >= wanted->from_ms &&
-		(wanted->until_ms == 0 || row->oldest_ms < wanted->until_ms));
-}
-
 enum err
 trail_parts_walk(struct state_view *view, const struct trail_wanted *wanted,
     uint64_t from, uint64_t to, bool back,
@@ -278,7 +270,7 @@ trail_parts_walk(struct state_view *view, const struct trail_wanted *wanted,
 		    &rows.rows[back ? rows.count - 1 - i : i];
 		struct trail_part *part;
 
-		if (!may_have(row, wanted))
+		if (!trail_parts_may_have(row, wanted))
 			continue;
 		err = open_part(&part, view, row);
 		if (err == ERR_OK)
@@ -291,42 +283,6 @@ trail_parts_walk(struct state_view *view, const struct trail_wanted *wanted,
 	}
 	free(rows.rows);
 	return err;
-}
-
-struct beginning {
-	const struct store *store;
-	int64_t *when_ms;
-	bool found;
-};
-
-static enum err
-take_beginning(void *context, const struct trail_parts_row *row)
-{
-	struct beginning *beginning = context;
-	char path[FS_PATH_MAX];
-	enum err err = trail_parts_path(
-	    path, beginning->store, row->month, row->first, "");
-
-	if (err != ERR_OK)
-		return err;
-	if (row->away && eaccess(path, F_OK) != 0)
-		beginning->found = false;
-	else if (!beginning->found) {
-		*beginning->when_ms = row->oldest_ms;
-		beginning->found = true;
-	}
-	return ERR_OK;
-}
-
-enum err
-trail_parts_since(struct state_view *view, int64_t *when_ms)
-{
-	struct beginning beginning = {
-	    .store = state_view_store(view), .when_ms = when_ms};
-	enum err err =
-	    trail_parts_each(state_view_txn(view), take_beginning, &beginning);
-
-	return err == ERR_OK && !beginning.found ? ERR_NOT_FOUND : err;
 }
 
 /* The row of the part that has an entry. */

@@ -75,6 +75,16 @@ struct trail_left_out {
 	void *context;
 };
 
+/* Whether its row leaves it possible that the part has what is wanted. */
+static inline bool
+trail_parts_may_have(
+    const struct trail_parts_row *row, const struct trail_wanted *wanted)
+{
+	return wanted == NULL ||
+	    (row->newest_ms >= wanted->from_ms &&
+		(wanted->until_ms == 0 || row->oldest_ms < wanted->until_ms));
+}
+
 /* --- reading, for trail.c ------------------------------------------------- */
 
 /* As trail_part_each() over all parts that are here. */
@@ -82,12 +92,6 @@ enum err trail_parts_walk(struct state_view *view,
     const struct trail_wanted *wanted, uint64_t from, uint64_t to, bool back,
     enum err (*each)(void *context, const struct audit_entry *entry),
     void *context);
-
-/*
- * When the part begins, as its row says, from which on none is archived and
- * without a file. ERR_NOT_FOUND when there is none.
- */
-enum err trail_parts_since(struct state_view *view, int64_t *when_ms);
 
 /* ERR_NOT_FOUND for an entry that is in no part, or in an archived one. */
 enum err trail_parts_get(

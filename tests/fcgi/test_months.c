@@ -234,6 +234,143 @@ START_TEST(a_cursor_at_the_end_of_what_is_archived_goes_on)
 }
 END_TEST
 
+/* --- a month that came back ------------------------------------------------- */
+
+static enum err
+bring_back(void *context, const char *name)
+{
+	char from[FS_PATH_MAX], to[FS_PATH_MAX];
+
+	if (strncmp(name, "2031-01-", 8) != 0)
+		return ERR_OK;
+	ck_assert_int_eq(
+	    fs_path(from, "%s/../archive/%s", (const char *)context, name),
+	    ERR_OK);
+	ck_assert_int_eq(
+	    fs_path(to, "%s/trail/%s", (const char *)context, name), ERR_OK);
+	ck_assert_int_eq(link(from, to), 0);
+	return ERR_EXISTS;
+}
+
+/* January is here, February is in the archive, and March is in state.mdb. */
+static void
+leave_a_gap(void)
+{
+	const char *dir = store_dir(world.server->store);
+	char folder[FS_PATH_MAX];
+	uint64_t moved;
+
+	ck_assert_int_eq(
+	    store_write(world.server->store, STORE_STATE, add, NULL), ERR_OK);
+	close_months();
+	ck_assert_int_eq(fs_path(folder, "%s/../archive", dir), ERR_OK);
+	ck_assert_int_eq(fs_mkdir(folder), ERR_OK);
+	ck_assert_int_eq(trail_archive(&moved, world.server->store, folder,
+			     (int64_t)date_day_of(2031, 3, 1) * 86400000, NULL),
+	    ERR_OK);
+	ck_assert_uint_eq(moved, 3);
+	ck_assert_int_eq(
+	    fs_list(folder, bring_back, (void *)(uintptr_t)dir), ERR_EXISTS);
+}
+
+static unsigned
+entries_of(const char *month)
+{
+	char text[64];
+	unsigned count = 0;
+
+	snprintf(text, sizeof(text), "\"proposeeLe\":\"%s", month);
+	for (const char *at = world_body(); (at = strstr(at, text)) != NULL;
+	     at++)
+		count++;
+	return count;
+}
+
+/*
+ * Follows a feed page by page, from `cursor` on where it is not empty, up to what
+ * is not 200, which is returned; *count entries of January came.
+ */
+static int
+follow_to_the_end(unsigned *count, const char *query, char cursor[64])
+{
+	for (unsigned pages = 0;; pages++) {
+		char uri[256];
+		const char *at;
+		int status;
+
+		ck_assert_uint_lt(pages, 200);
+		snprintf(uri, sizeof(uri), FEED "?order=asc%s%s%s", query,
+		    cursor[0] == '\0' ? "" : "&depuis=", cursor);
+		status = world_ask(uri);
+		if (status != 200)
+			return status;
+		*count += entries_of("2031-01");
+		ck_assert_uint_eq(entries_of("2031-03"), 0);
+		ck_assert_ptr_nonnull(
+		    strstr(world_body(), "\"complet\":false"));
+		at = strstr(world_body(), "\"suivant\":\"");
+		ck_assert_ptr_nonnull(at);
+		snprintf(
+		    cursor, 64, "%.*s", (int)strcspn(at + 11, "\""), at + 11);
+	}
+}
+
+START_TEST(a_feed_ends_at_a_gap_and_the_next_call_is_a_404)
+{
+	static const struct {
+		const char *query;
+		unsigned count;
+	} feeds[] = {{"&limit=100", 900}, {"&limit=900", 900},
+	    {"&limit=10000", 900}, {"&limit=50&fournisseur=S2", 300},
+	    {"&limit=10000&auteur=early", 200},
+	    {"&limit=10000&auteur=nobody", 0}, {"&limit=7&codein=A4", 100},
+	    {"&limit=10000&codein=A77", 0}};
+
+	leave_a_gap();
+	for (unsigned i = 0; i < sizeof(feeds) / sizeof(feeds[0]); i++) {
+		char cursor[64] = "";
+		unsigned count = 0;
+
+		ck_assert_int_eq(
+		    follow_to_the_end(&count, feeds[i].query, cursor), 404);
+		ck_assert_ptr_nonnull(strstr(world_body(), "in an archive"));
+		ck_assert_ptr_nonnull(
+		    strstr(world_body(), "du=2031-03-02T00:00:00"));
+		ck_assert_msg(
+		    count == feeds[i].count, "%s: %u", feeds[i].query, count);
+	}
+}
+END_TEST
+
+/* As the 404 says: nothing that this asks for is in the archive. */
+START_TEST(behind_the_gap_a_feed_is_whole)
+{
+	char cursor[64] = "", uri[256];
+	const char *at;
+
+	leave_a_gap();
+	snprintf(uri, sizeof(uri),
+	    FEED "?limit=500&order=asc&du=2031-03-02T00:00:00Z");
+	ck_assert_int_eq(world_ask(uri), 200);
+	ck_assert_uint_eq(entries_of("2031-03"), 500);
+	at = strstr(world_body(), "\"suivant\":\"");
+	ck_assert_ptr_nonnull(at);
+	snprintf(cursor, 64, "%.*s", (int)strcspn(at + 11, "\""), at + 11);
+	snprintf(uri, sizeof(uri),
+	    FEED "?limit=500&order=asc&du=2031-03-02T00:00:00Z&depuis=%s",
+	    cursor);
+	ck_assert_int_eq(world_ask(uri), 200);
+	ck_assert_uint_eq(entries_of("2031-03"), 400);
+	ck_assert_ptr_nonnull(strstr(world_body(), "\"complet\":true"));
+	/* The newest first, all that is here comes. */
+	ck_assert_int_eq(world_ask(FEED "?limit=10000"), 200);
+	ck_assert_uint_eq(entries_of("2031-01"), 900);
+	ck_assert_uint_eq(entries_of("2031-03"), 900);
+}
+END_TEST
+
+/* --- damage ----------------------------------------------------------------- */
+
 static enum err
 spoil_february(void *context, const char *name)
 {
@@ -480,6 +617,13 @@ test_suite(void)
 	tcase_add_checked_fixture(tc, world_open, world_close);
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, a_cursor_at_the_end_of_what_is_archived_goes_on);
+	suite_add_tcase(suite, tc);
+	tc = tcase_create("gap");
+	tcase_add_checked_fixture(tc, world_make, world_remove);
+	tcase_add_checked_fixture(tc, world_open, world_close);
+	tcase_set_timeout(tc, 120);
+	tcase_add_test(tc, a_feed_ends_at_a_gap_and_the_next_call_is_a_404);
+	tcase_add_test(tc, behind_the_gap_a_feed_is_whole);
 	suite_add_tcase(suite, tc);
 	tc = tcase_create("told");
 	tcase_add_checked_fixture(tc, world_make, world_remove);
