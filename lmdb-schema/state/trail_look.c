@@ -18,8 +18,10 @@ place_of(enum err err)
 		return TRAIL_HERE;
 	case ERR_NOT_FOUND:
 		return TRAIL_ARCHIVED;
-	default:
+	case ERR_DAMAGED:
 		return TRAIL_LOST;
+	default:
+		return TRAIL_UNREADABLE;
 	}
 }
 
@@ -48,7 +50,7 @@ trail_stretch_add(struct trail_stretch *stretch,
 		begin(stretch, row, err);
 		return true;
 	}
-	if (stretch->place != place_of(err) || stretch->place == TRAIL_LOST ||
+	if (stretch->place != place_of(err) || stretch->place >= TRAIL_LOST ||
 	    (!behind && row->last + 1 != stretch->first))
 		return false;
 	*(behind ? &stretch->last : &stretch->first) =

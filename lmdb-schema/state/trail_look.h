@@ -9,17 +9,18 @@
 enum trail_place {
 	TRAIL_HERE,
 	TRAIL_ARCHIVED, /* and no file is here */
-	TRAIL_LOST /* the file is missing, or cannot be read */
+	TRAIL_LOST, /* the file is missing or damaged */
+	TRAIL_UNREADABLE /* it may be sound: permissions, its version, a disk */
 };
 
-/* Files of successive entries in one place; a lost file is one of its own. */
+/* Files of successive entries in one place; one that cannot be read is its own. */
 struct trail_stretch {
 	enum trail_place place;
 	uint64_t first, last; /* entries */
 	uint64_t files, bytes;
 	uint32_t from, to; /* months */
-	struct trail_parts_row row; /* of a lost file, */
-	enum err err; /* and why it is lost */
+	struct trail_parts_row row; /* of one that cannot be read, */
+	enum err err; /* and why */
 };
 
 /*

@@ -6,18 +6,24 @@
 #include "common/log.h"
 #include "common/seldom.h"
 
+/* A file that is copied over itself is cut while it is read. */
+#define BACK "as a new file by 'cp -p', which keeps its owner, and rename it"
+
 static const char *
 remedy_of(const struct trail_parts_row *row, enum err err)
 {
-	if (err == ERR_VERSION)
-		return "run the version that wrote it";
 	if (err == ERR_DENIED)
-		return "give it to the data directory's owner";
+		return "give it to the data directory's owner, by chown and "
+		       "chmod 640";
+	if (err == ERR_VERSION)
+		return "run the version that wrote it; or, where none did, "
+		       "copy "
+		       "the file back from a backup or the archive " BACK;
 	return row->away
 	    ? "the month is in the archive: copy the file from there again, or "
-	      "from a backup that has it, or remove it here"
+	      "from a backup that has it, " BACK ", or remove it here"
 	    : "copy the file back from a backup, or from the archive of "
-	      "gridapi's setting [trail] archive where that has it";
+	      "gridapi's setting [trail] archive where that has it, " BACK;
 }
 
 static const char *

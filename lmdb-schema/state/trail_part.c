@@ -86,6 +86,18 @@ head_fits(const struct trail_part_head *head)
 	    head->section[TRAIL_PART_SUMS].bytes == sums;
 }
 
+/* A version that a disk or a program has changed: the rest has its checksum. */
+static bool
+is_flipped(const struct trail_part_head *head)
+{
+	struct trail_part_head written = *head;
+
+	written.version = TRAIL_PART_VERSION;
+	return sealed_head_crc(span_make(&written, sizeof(written)),
+		   offsetof(struct trail_part_head, crc),
+		   SPAN("")) == head->crc;
+}
+
 static enum err
 read_head(struct trail_part *part)
 {
@@ -100,9 +112,10 @@ read_head(struct trail_part *part)
 		return err;
 	if (memcmp(head->magic, TRAIL_PART_MAGIC, sizeof(head->magic)) != 0)
 		return trail_part_damaged(part, 0, 0, "head");
-	if (head->version > TRAIL_PART_VERSION)
+	if (head->version > TRAIL_PART_VERSION && !is_flipped(head))
 		return ERR_VERSION;
-	if (head->version < TRAIL_PART_VERSION_BARE)
+	if (head->version > TRAIL_PART_VERSION ||
+	    head->version < TRAIL_PART_VERSION_BARE)
 		return trail_part_damaged(part, 0, 0, "head");
 	if (head->bytes != part->file.len)
 		return trail_part_damaged(part, 0, part->file.len, "cut");

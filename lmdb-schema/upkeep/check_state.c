@@ -152,8 +152,10 @@ check_part(void *context, const struct trail_parts_row *row)
 		return err;
 	if (err != ERR_OK) {
 		trail_lost(&lost, checking->store, row, err);
+		checking->counts->unreadable = err != ERR_DAMAGED;
 		checking_tell(checking, span_of(lost.path), "%s: %s", lost.what,
 		    lost.todo);
+		checking->counts->unreadable = false;
 	}
 	if (checking->at != NULL)
 		checking->at(checking->context, checking->counts->bytes);

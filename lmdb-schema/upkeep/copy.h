@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
-#include "lmdb-schema/state/trail_look.h"
+#include "lmdb-schema/state/trail_lost.h"
 
 struct copy_counts {
 	uint64_t snapshots, bytes;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "common/kv/kv.h"
-#include "lmdb-schema/state/trail_look.h"
+#include "lmdb-schema/state/trail_lost.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/copy_priv.h"
 

@@ -205,7 +205,7 @@ onto_good() { # CODE TO
   grid full backup --base "$work/good" "$work/$2" >"$work/out" 2>"$work/err"
   [ $? = "$1" ]
 }
-damaged='entries 1 to 12 of the audit trail \([0-9-]*\): stored data damaged'
+damaged='entries 1 to 12 of the audit trail \([0-9-]*\): the file is empty'
 good_part=$work/good/trail/$(basename "$part")
 is "an empty month fails the backup on top of it" onto_good 1 onto
 is "which names the month of the data directory" \
@@ -285,6 +285,12 @@ cp -p "$work/nights/20200101T000000Z/trail/$(basename "$part")" "$part"
 is "as told, the next night makes one" night done
 is "beside the earlier" [ "$(ls "$work/nights" | wc -l)" = 2 ]
 
+cp "$work/sound" "$part"
+flip 9 # of the version, and of its checksum
+flip 12
+is "a file of a later version is unreadable for stat" [ "$(trail_of)" = "$(printf 'unreadable 1 12 1 True\nhere 13 24 1 True')" ]
+unreadable() { ! grid full check >"$work/out" 2>&1 && grep -qE "^unreadable: $part: entries 1 to 12 .*or, where none did, copy the file back from a backup" "$work/out"; }
+is "and for check, which says both that may be" unreadable
 head -c 100 "$work/sound" >"$part"
 is "the doctor tells a file that is cut" doctor "^WRONG +trail +$part: .*: stored data damaged"
 cp "$work/sound" "$part"
@@ -307,7 +313,7 @@ wait $server
 server=
 is "a month is in the archive" [ "$(ls "$work/archive")" = "$(basename "$part")" ]
 is "and the other one is here" [ "$(parts full)" = 1 ]
-away="entries 1 to 12 \\(.*\\) are in the archive: copy the file back into $work/full/trail to read them"
+away="entries 1 to 12 \\(.*\\) are in the archive: copy the file back into $work/full/trail, by 'cp -p', to read them"
 is "the log shows what is here" log 0
 is "all of it" [ "$(shown)" = "$(seq -s ' ' 13 36)" ]
 is "and tells what is in the archive" told "$away"

@@ -36,6 +36,7 @@ struct checking {
 	struct jsonw json;
 	struct buf text;
 	bool as_json;
+	const struct check_counts *counts;
 };
 
 static void
@@ -44,8 +45,9 @@ tell(void *context, const struct fault *fault)
 	struct checking *checking = context;
 
 	if (!checking->as_json) {
-		fprintf(
-		    stderr, "damaged: %s: %s\n", fault->place, fault->message);
+		fprintf(stderr, "%s: %s: %s\n",
+		    checking->counts->unreadable ? "unreadable" : "damaged",
+		    fault->place, fault->message);
 		return;
 	}
 	jsonw_object_begin(&checking->json);
@@ -139,7 +141,7 @@ static enum err
 check(struct store *store, const struct options *options,
     struct check_counts *counts)
 {
-	struct checking checking = {.as_json = options->json};
+	struct checking checking = {.as_json = options->json, .counts = counts};
 	enum err err;
 
 	buf_init(&checking.text, 1 << 26);

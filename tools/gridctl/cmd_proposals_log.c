@@ -83,7 +83,7 @@ tell_archived(struct log *log)
 	trail_months_text(months, stretch);
 	buf_addf(&log->left_out,
 	    "gridctl " COMMAND ": entries %s to %s (%s) are in the archive: "
-	    "copy the %s back into %s/trail to read them\n",
+	    "copy the %s back into %s/trail, by 'cp -p', to read them\n",
 	    cmd_count(stretch->first), cmd_count(stretch->last), months,
 	    stretch->files == 1 ? "file" : "files", cmd_data_dir());
 	log->archived = (struct trail_stretch){.files = 0};

@@ -99,7 +99,8 @@ value_of(const struct stat_counts *counts, const struct figure *figure)
 
 static const char *const places[] = {[TRAIL_HERE] = "here",
     [TRAIL_ARCHIVED] = "archived",
-    [TRAIL_LOST] = "lost"};
+    [TRAIL_LOST] = "lost",
+    [TRAIL_UNREADABLE] = "unreadable"};
 
 static enum err
 print_stretch(void *context, const struct trail_stretch *stretch)

@@ -5,7 +5,7 @@
 struct looking {
 	struct doctor *doctor;
 	const struct store *store;
-	uint64_t files[TRAIL_LOST + 1]; /* by place */
+	uint64_t files[TRAIL_UNREADABLE + 1]; /* by place */
 };
 
 static enum err
@@ -15,7 +15,7 @@ look_at(void *context, const struct trail_stretch *stretch)
 	struct trail_lost lost;
 
 	looking->files[stretch->place] += stretch->files;
-	if (stretch->place != TRAIL_LOST)
+	if (stretch->place < TRAIL_LOST)
 		return ERR_OK;
 	trail_lost(&lost, looking->store, &stretch->row, stretch->err);
 	doctor_say(looking->doctor, DOCTOR_WRONG, "trail", lost.todo, "%s: %s",
@@ -34,7 +34,8 @@ doctor_trail(struct doctor *doctor, struct store *store)
 		    "'gridctl check' says what is damaged",
 		    "the files of the audit trail are not known: %s",
 		    err_text(err));
-	else if (looking.files[TRAIL_LOST] == 0)
+	else if (looking.files[TRAIL_LOST] + looking.files[TRAIL_UNREADABLE] ==
+	    0)
 		doctor_say(doctor, DOCTOR_FINE, "trail", NULL,
 		    "files of earlier months here: %s, in an archive: %s",
 		    cmd_count(looking.files[TRAIL_HERE]),

@@ -1,13 +1,16 @@
 /* tests/lmdb-schema/state/test_trail_look.c: lmdb-schema/state/trail_look.h */
 #include "lmdb-schema/state/trail_look.h"
 
+#include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/date.h"
 #include "lmdb-schema/state/trail_archive.h"
 #include "lmdb-schema/state/trail_close.h"
+#include "lmdb-schema/state/trail_lost.h"
 #include "tests/lmdb-schema/mirror.h"
 #include "tests/lmdb-schema/states.h"
 #include "tests/support/quiet.h"
@@ -57,7 +60,8 @@ archive_before(int month)
 static enum err
 add_stretch(void *context, const struct trail_stretch *stretch)
 {
-	static const char *const places[] = {"here", "archived", "lost"};
+	static const char *const places[] = {
+	    "here", "archived", "lost", "unreadable"};
 	char months[TRAIL_MONTHS_MAX];
 	struct buf *text = context;
 
@@ -115,6 +119,42 @@ START_TEST(each_lost_file_is_told_by_itself)
 }
 END_TEST
 
+static void
+flip_version(int month, bool and_its_sum)
+{
+	int fd = open(path_of("data/trail", month), O_RDWR);
+	unsigned char head[16];
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(pread(fd, head, sizeof(head), 0), sizeof(head));
+	head[8] ^= 4; /* 3 becomes 7 */
+	head[12] ^= and_its_sum ? 1 : 0;
+	ck_assert_int_eq(pwrite(fd, head, sizeof(head), 0), sizeof(head));
+	close(fd);
+}
+
+/* The checksum tells a flipped bit from a file of a later program. */
+START_TEST(a_flipped_version_is_damage_and_a_later_one_is_unreadable)
+{
+	struct trail_parts_row row = {.first = 41, .last = 80, .month = 24314};
+	struct trail_lost lost;
+
+	flip_version(2, false);
+	flip_version(3, true);
+	ck_assert_str_eq(looks(),
+	    "here 1-40 2026-01 1; lost 41-80 2026-02 1; "
+	    "unreadable 81-120 2026-03 1; here 121-200 2026-04 to 2026-05 2; ");
+	trail_lost(&lost, states, &row, ERR_VERSION);
+	ck_assert_ptr_nonnull(strstr(lost.todo, "the version that wrote it"));
+	ck_assert_ptr_nonnull(
+	    strstr(lost.todo, "from a backup or the archive"));
+	/* A copy by root is root's, unless it keeps its owner. */
+	ck_assert_ptr_nonnull(strstr(lost.todo, "'cp -p'"));
+	trail_lost(&lost, states, &row, ERR_DAMAGED);
+	ck_assert_ptr_nonnull(strstr(lost.todo, "'cp -p'"));
+}
+END_TEST
+
 /* As a reader of the newest entries first comes by. */
 START_TEST(a_stretch_grows_on_either_side)
 {
@@ -146,6 +186,8 @@ test_suite(void)
 	tcase_add_test(
 	    tc, archived_months_are_a_stretch_and_one_that_came_back_is_here);
 	tcase_add_test(tc, each_lost_file_is_told_by_itself);
+	tcase_add_test(
+	    tc, a_flipped_version_is_damage_and_a_later_one_is_unreadable);
 	tcase_add_test(tc, a_stretch_grows_on_either_side);
 	suite_add_tcase(suite, tc);
 	return suite;

@@ -718,6 +718,9 @@ START_TEST(a_later_version_is_refused)
 	ck_assert_int_eq(fs_read(&file, scratch_path("a.part")), ERR_OK);
 	file.data[8] = TRAIL_PART_VERSION + 1;
 	scratch_write("b.part", file.data, file.len);
+	ck_assert_int_eq(read_damaged(), ERR_DAMAGED); /* by the checksum */
+	file.data[offsetof(struct trail_part_head, crc)] ^= 1;
+	scratch_write("b.part", file.data, file.len);
 	ck_assert_int_eq(read_damaged(), ERR_VERSION);
 	buf_fini(&file);
 }
