@@ -120,7 +120,22 @@ uint64_t trail_part_key(struct span supplier, struct span codein);
 
 /* --- reading -------------------------------------------------------------- */
 
-struct trail_left_out; /* trail_parts.h */
+struct trail_parts_row; /* trail_parts.h */
+
+/*
+ * For a reader that shows what there is: reading goes on behind a file that
+ * cannot be read, and behind one in an archive, and `tell` is called for each;
+ * `err` is trail_parts_open()'s, or ERR_DAMAGED for a file whose sound entries
+ * are read. Before, `lacks` is called for the entries that were not read: those of
+ * the file, or of damaged blocks, as far as they were asked for. The reader's `each`
+ * returns none of the errors of files.
+ */
+struct trail_left_out {
+	void (*tell)(
+	    void *context, const struct trail_parts_row *row, enum err err);
+	void (*lacks)(void *context, uint64_t first, uint64_t last);
+	void *context;
+};
 
 /* A reader's filter: blocks without a match are skipped. Zeros: everything. */
 struct trail_wanted {

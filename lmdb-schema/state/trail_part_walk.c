@@ -132,6 +132,73 @@ span_of_walk(uint32_t *first, uint32_t *last, struct trail_part *part,
 			     : err;
 }
 
+/* --- what is left out ------------------------------------------------------ */
+
+/* Successive damaged blocks, in the order of the walk. */
+struct lacking {
+	struct trail_part *part;
+	const struct walking *walking;
+	const struct trail_left_out *left_out;
+	uint32_t first, count; /* blocks */
+	bool any; /* so far */
+};
+
+static void
+tell_places(const struct lacking *lacking, uint64_t place, uint64_t end)
+{
+	const struct walking *walking = lacking->walking;
+	uint64_t first = lacking->part->head.first + place,
+		 last = lacking->part->head.first + end - 1;
+
+	if (first < walking->from)
+		first = walking->from;
+	if (last > walking->to)
+		last = walking->to;
+	if (first <= last)
+		lacking->left_out->lacks(
+		    lacking->left_out->context, first, last);
+}
+
+/* Where rows of blocks are damaged, from and to the next ones that are not. */
+static void
+tell_blocks(struct lacking *lacking)
+{
+	struct trail_part *part = lacking->part;
+	uint32_t begin = lacking->first, end = begin + lacking->count;
+	const struct trail_part_block *row = NULL;
+	uint64_t place = 0;
+
+	if (lacking->count == 0)
+		return;
+	while (begin > 0 && (row = trail_part_row(part, begin)) == NULL)
+		begin--;
+	if (begin > 0)
+		place = row->place;
+	row = NULL;
+	while (end < part->head.blocks &&
+	    (row = trail_part_row(part, end)) == NULL)
+		end++;
+	tell_places(lacking, place, row == NULL ? part->count : row->place);
+	lacking->count = 0;
+}
+
+static void
+note_block(struct lacking *lacking, uint32_t block)
+{
+	lacking->any = true;
+	if (lacking->count++ == 0 || lacking->walking->back)
+		lacking->first = block;
+}
+
+/* A part that cannot be searched is lacking as a whole. */
+static enum err
+lacks_all(const struct lacking *lacking, enum err err)
+{
+	if (err != ERR_OK && lacking->left_out != NULL)
+		tell_places(lacking, 0, lacking->part->count);
+	return err;
+}
+
 enum err
 trail_part_each(struct trail_part *part, const struct trail_wanted *wanted,
     uint64_t from, uint64_t to, bool back,
@@ -142,16 +209,20 @@ trail_part_each(struct trail_part *part, const struct trail_wanted *wanted,
 	struct walking walking = {from > head->first ? from : head->first,
 	    to < head->last ? to : head->last, back, each, context};
 	struct search search = {.none = true};
-	const bool goes_on = wanted != NULL && wanted->left_out != NULL;
-	bool damaged = false;
+	struct lacking lacking = {.part = part,
+	    .walking = &walking,
+	    .left_out = wanted == NULL ? NULL : wanted->left_out};
 	uint32_t first, last;
 	enum err err = trail_part_map(part);
 
 	if (err == ERR_OK)
 		err = begin_search(&search, part, wanted);
-	if (err != ERR_OK || search.none || walking.from > walking.to)
+	if (err == ERR_OK && (search.none || walking.from > walking.to))
 		return err;
-	err = span_of_walk(&first, &last, part, &walking);
+	if (err == ERR_OK)
+		err = span_of_walk(&first, &last, part, &walking);
+	if (err != ERR_OK)
+		return lacks_all(&lacking, err);
 	for (uint32_t i = 0; err == ERR_OK && i <= last - first; i++) {
 		uint32_t block = back ? last - i : first + i;
 		bool may;
@@ -159,10 +230,12 @@ trail_part_each(struct trail_part *part, const struct trail_wanted *wanted,
 		err = may_have(&may, &search, part, block);
 		if (err == ERR_OK && may)
 			err = walk_block(part, block, &walking);
-		if (err == ERR_DAMAGED && goes_on) {
-			damaged = true;
+		if (err == ERR_DAMAGED && lacking.left_out != NULL) {
+			note_block(&lacking, block);
 			err = ERR_OK;
-		}
+		} else
+			tell_blocks(&lacking);
 	}
-	return err == ERR_OK && damaged ? ERR_DAMAGED : err;
+	tell_blocks(&lacking);
+	return err == ERR_OK && lacking.any ? ERR_DAMAGED : err;
 }

@@ -254,6 +254,17 @@ leave_out(const struct trail_left_out *left_out,
 	return ERR_OK;
 }
 
+/* The same of one that cannot be opened, or is in an archive. */
+static enum err
+leave_out_all(const struct trail_left_out *left_out,
+    const struct trail_parts_row *row, enum err err)
+{
+	if (left_out == NULL)
+		return err == ERR_NOT_FOUND ? ERR_OK : err;
+	left_out->lacks(left_out->context, row->first, row->last);
+	return leave_out(left_out, row, err);
+}
+
 enum err
 trail_parts_walk(struct state_view *view, const struct trail_wanted *wanted,
     uint64_t from, uint64_t to, bool back,
@@ -273,12 +284,13 @@ trail_parts_walk(struct state_view *view, const struct trail_wanted *wanted,
 		if (!trail_parts_may_have(row, wanted))
 			continue;
 		err = open_part(&part, view, row);
-		if (err == ERR_OK)
-			err = tell_damage(view, left_out, row,
-			    trail_part_each(
-				part, wanted, from, to, back, each, context));
-		else if (err == ERR_NOT_FOUND && left_out == NULL)
-			err = ERR_OK;
+		if (err != ERR_OK) {
+			err = leave_out_all(left_out, row, err);
+			continue;
+		}
+		err = tell_damage(view, left_out, row,
+		    trail_part_each(
+			part, wanted, from, to, back, each, context));
 		err = leave_out(left_out, row, err);
 	}
 	free(rows.rows);
@@ -423,10 +435,8 @@ history_of_part(struct pieces *pieces, struct state_view *view,
 	struct trail_part *part;
 	enum err err = open_part(&part, view, row);
 
-	if (err == ERR_NOT_FOUND && article->left_out == NULL)
-		return ERR_OK;
 	if (err != ERR_OK)
-		return leave_out(article->left_out, row, err);
+		return leave_out_all(article->left_out, row, err);
 	buf_clear(&pieces->values);
 	buf_clear(&pieces->pieces);
 	err = tell_damage(view, article->left_out, row,

@@ -63,18 +63,6 @@ uint64_t trail_parts_first(const char *name, bool *temporary);
 enum err trail_parts_open(struct trail_part **out, const struct store *store,
     const struct trail_parts_row *row);
 
-/*
- * For a reader that shows what there is: reading goes on behind a file that
- * cannot be read, and behind one in an archive, and `tell` is called for each;
- * `err` is trail_parts_open()'s, or ERR_DAMAGED for a file whose sound entries
- * are read. The reader's `each` returns none of the errors of files.
- */
-struct trail_left_out {
-	void (*tell)(
-	    void *context, const struct trail_parts_row *row, enum err err);
-	void *context;
-};
-
 /* Whether its row leaves it possible that the part has what is wanted. */
 static inline bool
 trail_parts_may_have(

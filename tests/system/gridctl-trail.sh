@@ -157,6 +157,12 @@ log() { # CODE OPTION...
 }
 shown() { awk 'NR > 1 { print $1 }' "$work/out" | paste -sd ' '; }
 told() { grep -qE "$1" "$work/err"; }
+cp "$work/sound" "$part"
+flip 204 # of the first block: entries begin at 192 (trail_part.h)
+is "from an entry on in a damaged block" log 1 --from 5
+is "the log tells which ones are left out" told "$part: entries 1 to 12 .*: stored data damaged; left out: 5 to 12: copy"
+is "and shows the others" [ "$(shown)" = "$(seq -s ' ' 13 36)" ]
+rm "$part"
 missing='entries 1 to 12 of the audit trail \([0-9-]*\): the file is missing: copy the file back from a backup'
 is "without a month the log fails" log 1
 is "and shows the others" [ "$(shown)" = "$(seq -s ' ' 13 36)" ]

@@ -66,6 +66,9 @@ struct log {
 	/* Left out, and told behind the list */
 	struct trail_stretch archived;
 	struct buf left_out;
+	/* Of the file that is read: "3 to 9, 12 to 40", and the last of them */
+	struct buf lacking;
+	uint64_t lack_first, lack_last;
 	enum err
 	    err; /* of state.mdb or a file, behind which others were read */
 };
@@ -90,26 +93,89 @@ tell_archived(struct log *log)
 }
 
 static void
-leave_out(void *context, const struct trail_parts_row *row, enum err err)
+add_lacking(struct log *log)
+{
+	if (log->lack_last > 0)
+		buf_addf(&log->lacking, "%s%llu to %llu",
+		    log->lacking.len > 0 ? ", " : "",
+		    (unsigned long long)log->lack_first,
+		    (unsigned long long)log->lack_last);
+}
+
+/* Adds what is next to the last ones to them, on either side. */
+static void
+lacks(void *context, uint64_t first, uint64_t last)
 {
 	struct log *log = context;
+	uint64_t from = (uint64_t)log->options->from;
+
+	if (last < from)
+		return;
+	if (first < from)
+		first = from;
+	if (log->lack_last != 0 && first == log->lack_last + 1)
+		log->lack_last = last;
+	else if (log->lack_last != 0 && last + 1 == log->lack_first)
+		log->lack_first = first;
+	else {
+		add_lacking(log);
+		log->lack_first = first;
+		log->lack_last = last;
+	}
+}
+
+/* Names the entries of a file that were not read, where these are not all. */
+static void
+add_left_out(struct log *log, const struct trail_parts_row *row)
+{
+	struct buf *text = &log->left_out;
+
+	if (log->lack_last == 0)
+		buf_add_span(text, SPAN("; none is left out"));
+	else if (log->lacking.len > 0 || log->lack_last != row->last ||
+	    log->lack_first > row->first) {
+		add_lacking(log);
+		buf_addf(text, "; left out: %.*s",
+		    SPAN_ARG(buf_span(&log->lacking)));
+	}
+}
+
+static void
+forget_lacking(struct log *log)
+{
+	buf_clear(&log->lacking);
+	log->lack_first = log->lack_last = 0;
+}
+
+static void
+tell_lost(struct log *log, const struct trail_parts_row *row, enum err err)
+{
 	struct trail_lost lost;
 
-	if (row->last < (uint64_t)log->options->from)
-		return;
-	if (err == ERR_NOT_FOUND) {
-		if (trail_stretch_add(&log->archived, row, err))
-			return;
-		tell_archived(log);
-		(void)trail_stretch_add(&log->archived, row, err);
-		return;
-	}
 	tell_archived(log);
 	trail_lost(&lost, log->of.store, row, err);
 	buf_addf(&log->left_out,
-	    "gridctl " COMMAND ": not all can be read: %s: %s: %s\n", lost.path,
-	    lost.what, lost.todo);
+	    "gridctl " COMMAND ": not all can be read: %s: %s", lost.path,
+	    lost.what);
+	add_left_out(log, row);
+	buf_addf(&log->left_out, ": %s\n", lost.todo);
 	log->err = err;
+}
+
+static void
+leave_out(void *context, const struct trail_parts_row *row, enum err err)
+{
+	struct log *log = context;
+
+	if (row->last >= (uint64_t)log->options->from) {
+		if (err != ERR_NOT_FOUND)
+			tell_lost(log, row, err);
+		else if (!trail_stretch_add(&log->archived, row, err)) {
+			tell_archived(log);
+			(void)trail_stretch_add(&log->archived, row, err);
+		}
+	}
+	forget_lacking(log);
 }
 
 /* Behind the list. */
@@ -120,6 +186,7 @@ tell_left_out(struct log *log)
 	if (buf_end(&log->left_out) == ERR_OK)
 		(void)fwrite(log->left_out.data, 1, log->left_out.len, stderr);
 	buf_fini(&log->left_out);
+	buf_fini(&log->lacking);
 	return log->err == ERR_OK ? CMD_DONE : CMD_FAILED;
 }
 
@@ -214,7 +281,7 @@ static enum err
 each_entry(struct log *log, uint64_t from, bool back,
     enum err (*each)(void *context, const struct audit_entry *entry))
 {
-	const struct trail_left_out left_out = {leave_out, log};
+	const struct trail_left_out left_out = {leave_out, lacks, log};
 	const struct trail_article article = {.supplier = log->of.supplier,
 	    .codein = log->codein,
 	    .from = (uint64_t)log->options->from,
@@ -339,6 +406,7 @@ proposals_log(int argc, char **argv)
 	log.of.json = options.json;
 	log.codein = span_of(options.codein);
 	buf_init(&log.left_out, LEFT_OUT_BYTES);
+	buf_init(&log.lacking, LEFT_OUT_BYTES);
 	result = proposals_show(COMMAND, &log.of, log_all, &log);
 	told = tell_left_out(&log);
 	return result == CMD_DONE ? told : result;

@@ -26,7 +26,7 @@
 
 /* --- readings ------------------------------------------------------------- */
 
-static bool seen[LONG + 100];
+static bool seen[LONG + 100], lacking[LONG + 100];
 static unsigned seen_count, told_count;
 static uint64_t told_first, told_last, before;
 static enum err told_err;
@@ -42,7 +42,18 @@ tell(void *context, const struct trail_parts_row *row, enum err err)
 	told_err = err;
 }
 
-static const struct trail_left_out left_out = {tell, NULL};
+static void
+lacks(void *context, uint64_t first, uint64_t last)
+{
+	(void)context;
+	ck_assert_uint_le(first, last);
+	for (uint64_t number = first; number <= last; number++) {
+		ck_assert(!lacking[number]);
+		lacking[number] = true;
+	}
+}
+
+static const struct trail_left_out left_out = {tell, lacks, NULL};
 
 static enum err
 see(void *context, const struct audit_entry *entry)
@@ -70,6 +81,7 @@ reads(const char *codein, bool back, const struct trail_left_out *to)
 	enum err err;
 
 	memset(seen, 0, sizeof(seen));
+	memset(lacking, 0, sizeof(lacking));
 	seen_count = told_count = 0;
 	before = 0;
 	backwards = back;
@@ -128,6 +140,8 @@ START_TEST(the_others_are_read_where_a_file_is_missing)
 	ck_assert_int_eq(unlink(scratch_path(FEBRUARY)), 0);
 	ck_assert_int_eq(reads(NULL, back, &left_out), ERR_OK);
 	ck_assert_uint_eq(seen_count, LAST - 100);
+	ck_assert(lacking[901] && lacking[1000]);
+	ck_assert(!lacking[900] && !lacking[1001]);
 	must_be_told(901, 1000, ERR_DAMAGED);
 	ck_assert_int_eq(reads("A7", back, &left_out), ERR_OK);
 	ck_assert_uint_eq(seen_count, 31);
@@ -165,6 +179,8 @@ START_TEST(an_article_is_found_in_a_file_whose_articles_are_damaged)
 
 		snprintf(codein, sizeof(codein), "A%u", i);
 		ck_assert_int_eq(reads(codein, back, &left_out), ERR_OK);
+		for (unsigned number = 1; number <= LAST; number++)
+			ck_assert(!lacking[number]);
 		ck_assert_uint_eq(seen_count,
 		    i % 5 != 2   ? 0
 			: i < 10 ? 35
@@ -200,10 +216,28 @@ make_long(void)
 	ck_assert_uint_eq(closed.parts, 1);
 }
 
+static void
+must_lack_what_was_not_seen(uint64_t last)
+{
+	for (uint64_t number = 1; number <= last; number++)
+		ck_assert_msg(seen[number] != lacking[number], "entry %llu",
+		    (unsigned long long)number);
+}
+
+START_TEST(the_entries_of_a_damaged_list_of_blocks_are_told)
+{
+	flip(TRAIL_PART_BLOCKS);
+	ck_assert_int_eq(reads(NULL, _i != 0, &left_out), ERR_OK);
+	must_be_told(1, LONG, ERR_DAMAGED);
+	must_lack_what_was_not_seen(LONG + 10);
+}
+END_TEST
+
 START_TEST(entries_on_both_sides_of_a_damaged_block_are_read)
 {
 	flip(TRAIL_PART_ENTRIES);
 	ck_assert_int_eq(reads(NULL, _i != 0, &left_out), ERR_OK);
+	must_lack_what_was_not_seen(LONG + 10);
 	must_be_told(1, LONG, ERR_DAMAGED);
 	ck_assert_uint_gt(seen_count, LONG / 10);
 	ck_assert_uint_lt(seen_count, LONG);
@@ -236,6 +270,8 @@ test_suite(void)
 	tcase_add_checked_fixture(tc, quiet_begin, quiet_end);
 	tcase_add_loop_test(
 	    tc, entries_on_both_sides_of_a_damaged_block_are_read, 0, 2);
+	tcase_add_loop_test(
+	    tc, the_entries_of_a_damaged_list_of_blocks_are_told, 0, 2);
 	suite_add_tcase(suite, tc);
 	return suite;
 }
