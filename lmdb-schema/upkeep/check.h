@@ -22,6 +22,7 @@ struct check_counts {
 	uint64_t snapshots, sections, bytes; /* verified by checksum */
 	uint64_t records; /* of live, catalogue and state, with their sums */
 	uint64_t leftovers; /* files without a reference: no damage */
+	uint64_t strays; /* files beside those of the trail: no damage */
 	uint64_t damages;
 	bool unreadable; /* while `tell` is called: it may be whole */
 	bool words_missing; /* words.idx was removed: no damage */

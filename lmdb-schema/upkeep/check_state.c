@@ -3,6 +3,8 @@
  * looked up. These data cannot be made again from others: the remedy is a
  * backup.
  */
+#include <string.h>
+
 #include "common/kv/kv.h"
 #include "lmdb-schema/state/access.h"
 #include "lmdb-schema/state/audit.h"
@@ -263,19 +265,43 @@ checking_state(struct checking *checking)
 
 struct left {
 	struct checking *checking;
+	struct kv_txn *txn;
 	uint64_t closed;
+	const char *name; /* of the file that is looked at */
 };
 
+/* ERR_EXISTS: it is the row's. */
+static enum err
+compare_name(void *context, const struct trail_parts_row *row)
+{
+	const struct left *left = context;
+	char path[FS_PATH_MAX];
+	enum err err = trail_parts_path(
+	    path, left->checking->store, row->month, row->first, "");
+
+	if (err != ERR_OK)
+		return err;
+	return strcmp(strrchr(path, '/') + 1, left->name) == 0 ? ERR_EXISTS
+							       : ERR_OK;
+}
+
+/* Nothing removes a stray: it may be the copy of a month that somebody keeps. */
 static enum err
 look_at_part(void *context, const char *name)
 {
-	const struct left *left = context;
+	struct left *left = context;
 	bool temporary;
 	uint64_t first = trail_parts_first(name, &temporary);
+	enum err err;
 
-	if (first != 0 && (temporary || first > left->closed))
+	if (first != 0 && (temporary || first > left->closed)) {
 		left->checking->counts->leftovers++;
-	return ERR_OK;
+		return ERR_OK;
+	}
+	left->name = name;
+	err = trail_parts_each(left->txn, compare_name, left);
+	left->checking->counts->strays += err == ERR_OK;
+	return err == ERR_EXISTS ? ERR_OK : err;
 }
 
 enum err
@@ -283,17 +309,16 @@ checking_trail_left(struct checking *checking)
 {
 	struct left left = {.checking = checking};
 	char path[FS_PATH_MAX];
-	struct kv_txn *txn;
-	enum err err = kv_read(&txn, store_state(checking->store));
+	enum err err = kv_read(&left.txn, store_state(checking->store));
 
 	if (err != ERR_OK)
 		return err;
-	err = trail_parts_last(txn, &left.closed);
-	kv_abort(txn);
+	err = trail_parts_last(left.txn, &left.closed);
 	if (err == ERR_OK)
 		err = fs_path(path, "%s/trail", store_dir(checking->store));
 	if (err == ERR_OK)
 		err = fs_list(path, look_at_part, &left);
+	kv_abort(left.txn);
 	/* No month was closed yet; or what is damaged was told. */
 	return err == ERR_NOT_FOUND || err == ERR_DAMAGED ? ERR_OK : err;
 }

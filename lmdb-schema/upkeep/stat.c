@@ -12,6 +12,7 @@
 #include "lmdb-schema/snapshot/packed_rows.h"
 #include "lmdb-schema/state/proposal.h"
 #include "lmdb-schema/state/state.h"
+#include "lmdb-schema/state/trail_parts.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/computed.h"
 #include "lmdb-schema/upkeep/keeping.h"
@@ -250,15 +251,15 @@ struct trail {
 	struct store *store;
 };
 
-/* A file that goes into an archive meanwhile counts as gone. */
+/* A file in an archive, or that is missing, has none here. */
 static enum err
-measure_part(void *context, const char *name)
+measure_part(void *context, const struct trail_parts_row *row)
 {
 	const struct trail *trail = context;
 	char path[FS_PATH_MAX];
 	uint64_t bytes, on_disk = 0;
 	enum err err =
-	    fs_path(path, "%s/trail/%s", store_dir(trail->store), name);
+	    trail_parts_path(path, trail->store, row->month, row->first, "");
 
 	if (err == ERR_OK)
 		err = fs_size(path, &bytes, &on_disk);
@@ -270,12 +271,14 @@ static enum err
 measure_trail(struct stat_counts *counts, struct store *store)
 {
 	struct trail trail = {counts, store};
-	char path[FS_PATH_MAX];
-	enum err err = fs_path(path, "%s/trail", store_dir(store));
+	struct kv_txn *txn;
+	enum err err = kv_read(&txn, store_state(store));
 
-	if (err == ERR_OK)
-		err = fs_list(path, measure_part, &trail);
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	if (err != ERR_OK)
+		return err;
+	err = trail_parts_each(txn, measure_part, &trail);
+	kv_abort(txn);
+	return err == ERR_DAMAGED ? ERR_OK : err; /* check tells of it */
 }
 
 static enum err

@@ -101,6 +101,12 @@ print_text(const struct check_counts *counts)
 		printf("%s leftover%s: 'gridctl prune' removes %s\n",
 		    cmd_count(counts->leftovers), s_of(counts->leftovers),
 		    counts->leftovers == 1 ? "it" : "them");
+	if (counts->strays > 0)
+		printf("%s file%s in %s/trail that %s no month of the trail: "
+		       "no command removes %s\n",
+		    cmd_count(counts->strays), s_of(counts->strays),
+		    cmd_data_dir(), counts->strays == 1 ? "is" : "are",
+		    counts->strays == 1 ? "it" : "them");
 	if (counts->words_missing)
 		cmd_words_missing();
 	if (counts->damages == 0)
@@ -115,12 +121,12 @@ finish_json(struct checking *checking, const struct check_counts *counts)
 	static const char *const names[] = {"articles", "references",
 	    "networkProducts", "serverRanges", "snapshots", "sections", "bytes",
 	    "leftovers", "people", "proposals", "auditEntries", "auditArchived",
-	    "records"};
+	    "records", "strays"};
 	const uint64_t values[] = {counts->articles, counts->references,
 	    counts->networks, counts->gammes, counts->snapshots,
 	    counts->sections, counts->bytes, counts->leftovers, counts->people,
 	    counts->proposals, counts->entries, counts->archived,
-	    counts->records};
+	    counts->records, counts->strays};
 	struct jsonw *json = &checking->json;
 
 	jsonw_array_end(json);

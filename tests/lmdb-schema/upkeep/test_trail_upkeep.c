@@ -290,24 +290,37 @@ START_TEST(leftovers_of_a_closing_are_removed_and_parts_are_not)
 	scratch_text(unfinished, "x");
 	scratch_text(without_row, "x");
 	scratch_text("data/trail/notes", "of an operator");
+	scratch_text(JANUARY ".bak", "a copy of one");
+	scratch_text("data/trail/2025-12-0000000000000001.part", "no month's");
 	told_check(states);
 	ck_assert_uint_eq(told_counts.leftovers, 2);
+	ck_assert_uint_eq(told_counts.strays, 3);
 	ck_assert_int_eq(prune_all(states, 0, &pruned), ERR_OK);
 	ck_assert_uint_eq(pruned.leftovers, 2);
 	ck_assert_int_ne(access(scratch_path(unfinished), F_OK), 0);
 	ck_assert_int_ne(access(scratch_path(without_row), F_OK), 0);
 	ck_assert_int_eq(access(scratch_path("data/trail/notes"), F_OK), 0);
 	told_check(states);
+	ck_assert_uint_eq(told_counts.leftovers, 0);
+	ck_assert_uint_eq(told_counts.strays, 3);
 	ck_assert_str_eq(told, "");
 }
 END_TEST
 
 START_TEST(the_bytes_of_parts_are_counted)
 {
+	char other[20000] = "";
+	uint64_t bytes;
 	struct stat_counts counts;
 
 	ck_assert_int_eq(stat_collect(&counts, states), ERR_OK);
 	ck_assert_uint_gt(counts.trail_bytes, 1000);
+	bytes = counts.trail_bytes;
+	/* Not those of others in the folder. */
+	memset(other, 'x', sizeof(other) - 1);
+	scratch_text("data/trail/notes", other);
+	ck_assert_int_eq(stat_collect(&counts, states), ERR_OK);
+	ck_assert_uint_eq(counts.trail_bytes, bytes);
 }
 END_TEST
 
