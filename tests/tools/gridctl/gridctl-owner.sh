@@ -79,7 +79,7 @@ explained() { # FOLDER COMMAND...
 }
 install -d -o nobody -m 750 "$work/data/trail"
 for user in root nobody; do
-  for folder in trail facts snapshots "snapshots/$supplier"; do
+  for folder in facts snapshots "snapshots/$supplier"; do
     is "$user's stat names $folder" named "$folder" $user stat
     is "$user's doctor says what to do about $folder" explained "$folder" $user doctor
   done
