@@ -42,7 +42,7 @@ static const struct env {
 	unsigned table_count;
 	size_t map_bytes;
 	unsigned newest; /* version that is read */
-	const char *remedy; /* advice when it is damaged */
+	const char *remedy; /* of a machine on its own, when it is damaged */
 } envs[STORE_ENVS] = {
     {"live.mdb", live_tables, 4, 16 * GIB, SCHEMA_LIVE_SHARES,
 	"stop gridapi, and restore a backup; or remove it and the file "
@@ -73,6 +73,16 @@ open_env(struct store *store, unsigned which, bool piecemeal)
 	if (err == ERR_OK)
 		err = kv_open(&store->envs[which], &spec);
 	return err;
+}
+
+/* The remedy for an environment that is damaged, or empty. */
+static const char *
+remedy(const struct store *store, unsigned which)
+{
+	return which == STORE_STATE && cluster_is_told(store->dir)
+	    ? "the other nodes have all of it: stop gridapi here, then "
+	      "'gridctl cluster join --anew'"
+	    : envs[which].remedy;
 }
 
 /* --- versions ------------------------------------------------------------- */
@@ -125,7 +135,7 @@ check_version(struct store *store, unsigned which, struct fault *fault)
 	if (err == ERR_OK && version == 0) {
 		err = ERR_NOT_FOUND;
 		fault_set(fault, envs[which].file,
-		    "has lost all that was in it: %s", envs[which].remedy);
+		    "has lost all that was in it: %s", remedy(store, which));
 	} else if (err == ERR_OK && version != SCHEMA_VERSION_PLAIN &&
 	    (version < SCHEMA_VERSION || version > envs[which].newest)) {
 		err = ERR_VERSION;
@@ -279,6 +289,20 @@ store_create(const char *dir, struct fault *fault)
 }
 
 static enum err
+open_whole(
+    struct store *store, unsigned which, bool piecemeal, struct fault *fault)
+{
+	enum err err = open_env(store, which, piecemeal);
+
+	if (err == ERR_OK)
+		err = check_version(store, which, fault);
+	if (err == ERR_DAMAGED)
+		fault_set(fault, envs[which].file, "is damaged: %s",
+		    remedy(store, which));
+	return err;
+}
+
+static enum err
 open_envs(
     struct store **out, const char *dir, bool piecemeal, struct fault *fault)
 {
@@ -288,14 +312,8 @@ open_envs(
 	*out = NULL;
 	if (err == ERR_OK && cluster_is_told(dir))
 		err = store_lock_use(&store->use, dir, false);
-	for (unsigned i = 0; i < STORE_ENVS && err == ERR_OK; i++) {
-		err = open_env(store, i, piecemeal);
-		if (err == ERR_OK)
-			err = check_version(store, i, fault);
-		if (err == ERR_DAMAGED)
-			fault_set(fault, envs[i].file, "is damaged: %s",
-			    envs[i].remedy);
-	}
+	for (unsigned i = 0; i < STORE_ENVS && err == ERR_OK; i++)
+		err = open_whole(store, i, piecemeal, fault);
 	if (err != ERR_OK) {
 		fault_set(fault, dir, "cannot be opened: %s", err_text(err));
 		store_close(store);
@@ -616,6 +634,20 @@ bool
 store_is_there(const char *dir)
 {
 	return is_marked(dir);
+}
+
+bool
+store_lost_state(const char *dir)
+{
+	struct store *store = NULL;
+	struct fault fault;
+	enum err err = new_store(&store, dir);
+
+	fault_clear(&fault);
+	if (err == ERR_OK)
+		err = open_whole(store, STORE_STATE, false, &fault);
+	store_close(store);
+	return err == ERR_DAMAGED || err == ERR_NOT_FOUND;
 }
 
 enum err

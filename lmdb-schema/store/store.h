@@ -161,6 +161,9 @@ enum err store_copy_open(
 /* Whether there is a data directory. */
 bool store_is_there(const char *dir);
 
+/* Whether its state.mdb is damaged or empty; makes an empty one of none. */
+bool store_lost_state(const char *dir);
+
 /* Opens a facts file for building, or a finished one. */
 enum err store_facts_create(struct kv **out, const char *path);
 enum err store_facts_open(struct kv **out, const char *path);

@@ -665,7 +665,9 @@ join_all(struct state_of *of, bool there)
 	struct join_record record = {.runs = false};
 	enum err err = open_cluster(of);
 
-	if (err == ERR_OK && there)
+	/* Of a state that cannot be opened there is nothing to go on with. */
+	if (err == ERR_OK && there &&
+	    !(of->joining->anew && store_lost_state(of->dir)))
 		err = adopt(of);
 	if (err == ERR_OK && !of->joining->adopted && there &&
 	    !of->joining->anew) {

@@ -268,6 +268,35 @@ def a_state_that_is_replaced_is_not_opened():
         same(one, spare)
 
 
+def noise(path):
+    """Over its head, so that nothing opens it."""
+    with open(path, "r+b") as file:
+        file.write(os.urandom(3 * 4096))
+
+
+def a_node_whose_state_is_lost_joins_anew():
+    """Damaged, away, and away when a program has begun an empty one since."""
+    with Etcd() as etcd, Node(etcd) as one, Spare(etcd, one) as spare:
+        spare.write_conf()
+        spare.must("cluster", "join")
+        mine = spare.data + "/state.mdb"
+        for name, lose in (("a", noise), ("b", os.unlink),
+                           ("c", lambda path: os.truncate(path, 0))):
+            spare.must("key", "create", "--name", name, "--scope", "read")
+            lose(mine)
+            for words in (("cluster", "status"), ("doctor",), ("key", "list"),
+                          ("cluster", "join")):
+                done = spare.ctl(*words)
+                said = done.stdout + done.stderr
+                assert done.returncode == 1, (words, done)
+                assert "the other nodes have all of it" in said, (words, said)
+                assert "'gridctl cluster join --anew'" in said, (words, said)
+                assert "backup: keys" not in said, (words, said)
+            assert "has joined" in spare.must("cluster", "join", "--anew")
+            assert name in spare.keys()
+            same(one, spare)
+
+
 # A program that alters files or the log does it by these.
 CALLS = ["mkdir", "openat", "pwrite64", "pwritev", "write", "fdatasync",
          "fsync", "msync", "ftruncate", "link", "unlink", "rename", "sendto"]
@@ -318,6 +347,11 @@ def a_killed_join_or_beginning_is_done_again():
         def with_state():
             return Spare(etcd, one).own_state()
 
+        def with_damage():
+            spare = with_state()
+            noise(spare.data + "/state.mdb")
+            return spare
+
         def fresh():
             return Spare(etcd, one, "fresh-%d" % next(names)).own_state()
 
@@ -332,6 +366,13 @@ def a_killed_join_or_beginning_is_done_again():
             spare.must("cluster", "join", "--anew")
             same(one, spare)
 
+        def mends(spare):
+            listed = spare.ctl("key", "list")
+            assert listed.returncode == 0 or \
+                "'gridctl cluster join --anew'" in listed.stderr, listed
+            spare.must("cluster", "join", "--anew")
+            same(one, spare)
+
         def begins(spare):
             spare.must("cluster", "init")
             spare.must("key", "create", "--name", "b", "--scope", "read")
@@ -341,10 +382,12 @@ def a_killed_join_or_beginning_is_done_again():
                 done = second.ctl("cluster", "join")
                 assert "no other node is there to get" in done.stderr, done
 
-        print("killed: join %d times, join --anew %d, init %d" % (
+        print("killed: join %d times, join --anew %d, with a damaged state "
+              "%d, init %d" % (
             kill_at_each(empty, ("cluster", "join"), joins),
             kill_at_each(with_state, ("cluster", "join", "--anew"),
                          joins_anew),
+            kill_at_each(with_damage, ("cluster", "join", "--anew"), mends),
             kill_at_each(fresh, ("cluster", "init"), begins)))
 
 
@@ -458,4 +501,5 @@ if __name__ == "__main__":
                a_log_that_has_ended_counts_no_entries,
                a_log_is_not_trimmed_behind_a_node_that_joins,
                a_state_that_is_replaced_is_not_opened,
+               a_node_whose_state_is_lost_joins_anew,
                a_killed_join_or_beginning_is_done_again])

@@ -278,6 +278,28 @@ START_TEST(an_environment_that_is_no_environment_is_told)
 }
 END_TEST
 
+START_TEST(a_state_that_is_lost_is_told_with_where_it_is)
+{
+	static const char *const told[] = {"is damaged", "has lost all"};
+	static const char none[] = "nowhere else", nodes[] = "join --anew";
+	char noise[20000];
+
+	memset(noise, 'x', sizeof(noise));
+	facts_close();
+	ck_assert(!store_lost_state(facts_dir()));
+	scratch_write("data/state.mdb", noise, _i == 0 ? sizeof(noise) : 0);
+	quiet_begin();
+	must_refuse(_i == 0 ? ERR_DAMAGED : ERR_NOT_FOUND, told[_i]);
+	ck_assert_ptr_nonnull(strstr(fault.message, none));
+	ck_assert_ptr_null(strstr(fault.message, nodes));
+	scratch_text("data/cluster.conf", "[cluster]\n");
+	must_refuse(_i == 0 ? ERR_DAMAGED : ERR_NOT_FOUND, told[_i]);
+	ck_assert_ptr_nonnull(strstr(fault.message, nodes));
+	ck_assert_ptr_null(strstr(fault.message, none));
+	ck_assert(store_lost_state(facts_dir()));
+}
+END_TEST
+
 START_TEST(a_store_cannot_be_made_where_a_file_is)
 {
 	scratch_text("file", "x");
@@ -431,6 +453,8 @@ test_suite(void)
 	tcase_add_loop_test(tc, a_flipped_bit_in_the_version_is_told, 0, 6);
 	tcase_add_loop_test(
 	    tc, an_environment_that_is_no_environment_is_told, 0, 3);
+	tcase_add_loop_test(
+	    tc, a_state_that_is_lost_is_told_with_where_it_is, 0, 2);
 	tcase_add_test(tc, a_store_cannot_be_made_where_a_file_is);
 	tcase_add_test(tc, numbers_that_are_not_there_are_0);
 	tcase_add_test(tc, a_suppliers_files_stand_in_its_own_folder);
