@@ -37,6 +37,42 @@ engine_epoch_name(
 		    (unsigned long long)epoch);
 }
 
+/* As a log is whose entries are trimmed up to the end. */
+static enum err
+ended_append(struct engine *engine, enum store_env log, uint64_t after,
+    struct span chain, struct span id, struct span entry)
+{
+	(void)engine, (void)log, (void)after;
+	(void)chain, (void)id, (void)entry;
+	return ERR_NOT_FOUND;
+}
+
+static enum err
+ended_read(struct engine *engine, enum store_env log, uint64_t after,
+    enum err (*each)(void *context, uint64_t number, struct span entry),
+    void *context)
+{
+	(void)engine, (void)log, (void)after, (void)each, (void)context;
+	return ERR_NOT_FOUND;
+}
+
+static enum err
+ended_heads(struct engine *engine, bool sure, uint64_t heads[STORE_ENVS])
+{
+	(void)engine, (void)sure;
+	memset(heads, 0, STORE_ENVS * sizeof(heads[0]));
+	heads[STORE_STATE] = ENGINE_ENDED;
+	return ERR_OK;
+}
+
+void
+engine_end(struct engine *engine)
+{
+	engine->append = ended_append;
+	engine->read = ended_read;
+	engine->heads = ended_heads;
+}
+
 enum err
 engine_check_name(const char *name, struct fault *fault)
 {

@@ -178,3 +178,9 @@ enum err engine_check_name(const char *name, struct fault *fault);
 
 /* The head of a log that has ended with its epoch: no entry comes behind it. */
 #define ENGINE_ENDED (UINT64_C(1) << 62)
+
+/*
+ * Makes the state's log, as this engine shows it, one that has ended: nothing is
+ * read of it or appended. The rest of the engine goes on.
+ */
+void engine_end(struct engine *engine);

@@ -339,9 +339,11 @@ open_engine(struct store *store, struct fault *fault)
 	enum err err =
 	    cluster_is_told(store->dir) ? store_epoch(store, &epoch) : ERR_OK;
 
-	return err == ERR_OK
-	    ? cluster_open(&store->engine, store->dir, epoch, fault)
-	    : err;
+	if (err == ERR_OK)
+		err = cluster_open(&store->engine, store->dir, epoch, fault);
+	if (err == ERR_OK && epoch == STORE_EPOCH_LEFT)
+		engine_end(store->engine);
+	return err;
 }
 
 void
@@ -591,7 +593,7 @@ static enum err
 put_no_log(void *context, struct kv_txn *txn)
 {
 	const struct write_log_place none = {0};
-	enum err err = store_set_number(txn, epoch_name, 0);
+	enum err err = store_set_number(txn, epoch_name, STORE_EPOCH_LEFT);
 
 	(void)context;
 	return err == ERR_OK ? write_log_put_place(txn, &none) : err;

@@ -146,8 +146,11 @@ enum err store_places(struct store *store, uint64_t places[STORE_ENVS]);
 
 /*
  * The epoch of the cluster that its state is of (engine.h), 0 at first; setting
- * it concerns this node alone, and counts when the store is opened anew.
+ * it concerns this node alone, and counts when the store is opened anew. A state
+ * that has left is of none: with a cluster.conf its log has ended, so that what
+ * it has written since is never taken for the cluster's.
  */
+#define STORE_EPOCH_LEFT UINT64_MAX
 enum err store_epoch(struct store *store, uint64_t *epoch);
 enum err store_set_epoch(struct store *store, uint64_t epoch);
 

@@ -134,6 +134,8 @@ fill(struct making *making, struct kv *copy)
 	err = write_log_place(&place, txn);
 	if (err == ERR_OK)
 		err = store_number(txn, "epoch", &making->parcel->epoch);
+	if (err == ERR_OK && making->parcel->epoch == STORE_EPOCH_LEFT)
+		err = ERR_OUTRUN; /* no node of the cluster could use it */
 	making->parcel->number = place.number;
 	memcpy(making->parcel->chain, place.chain, sizeof(place.chain));
 	if (err == ERR_OK)

@@ -143,7 +143,7 @@ check_first(struct store *store, uint64_t epoch,
 	uint64_t heads[STORE_ENVS];
 	enum err err;
 
-	if (place->number > 0 || epoch > 1) {
+	if (place->number > 0 || (epoch > 1 && epoch != STORE_EPOCH_LEFT)) {
 		fault_set(fault, store_dir(store),
 		    "has a state of a cluster, at entry %llu: where %s has "
 		    "lost it, --from %llu begins again",

@@ -24,6 +24,8 @@ SECRET = "0123456789abcdef0123456789abcdef"
 class Node(Grid):
     """The first node has data; a later one joins the cluster."""
 
+    begin_words = ("cluster", "init")
+
     def __init__(self, engine, first=None, **options):
         self.engine, self.first = engine, first
         super().__init__(settings={"pages.processes": 1, "pages.threads": 4},
@@ -42,7 +44,7 @@ class Node(Grid):
         with open(self.path("nginx/cluster.conf"), "w") as file:
             file.write(self.ctl("cluster", "nginx"))
         if self.first is None:
-            self.begun = self.ctl("cluster", "init")
+            self.begun = self.ctl(*self.begin_words)
         else:
             self.joined = self.ctl("cluster", "join")
             self.pulled = self.ctl("cluster", "pull")
@@ -74,6 +76,12 @@ class Node(Grid):
     def store(self, codein, gamme):
         wait_until(lambda: self.put(codein, gamme).status == 200,
                    "it is stored")
+
+
+class Unbegun(Node):
+    """Of a log that has no epoch: its nodes began with equal states."""
+
+    begin_words = ("key", "list")
 
 
 class Spare:
@@ -494,11 +502,47 @@ def leaves(two):
     assert "own" not in two.ctl("key", "list")
 
 
+def a_node_that_left_a_log_without_epoch_joins_anew():
+    """Of a state at entry 0, as that of a new node, its log tells nothing."""
+    with Etcd() as etcd, Unbegun(etcd) as one, Spare(etcd, one) as spare:
+        conf = spare.data + "/cluster.conf"
+        one.store(one.articles[0], "Y")
+        one.ctl("cluster", "checkpoint")
+        spare.write_conf()
+        spare.must("cluster", "join")
+        same(one, spare)
+        assert "cluster checkpoint" in spare.must("cluster", "leave")
+        spare.must("key", "create", "--name", "own", "--scope", "read")
+        os.rename(conf + ".left", conf)
+        for words in (("key", "create", "--name", "late", "--scope", "read"),
+                      ("cluster", "checkpoint")):
+            done = spare.ctl(*words)
+            assert done.returncode == 1, done
+            assert "cluster join" in done.stderr, done
+        status = json.loads(spare.ctl("cluster", "status", "--json").stdout)
+        assert status["ended"] and not status["well"], status
+        assert "--anew" in spare.ctl("cluster", "join").stderr
+        assert "has this cluster" in spare.ctl("cluster", "init").stderr
+        assert spare.keys() == ["own", "reader", "robot"], spare.keys()
+        spare.must("cluster", "join", "--anew")
+        spare.must("key", "create", "--name", "late", "--scope", "read")
+        assert spare.keys() == ["late", "reader", "robot"], spare.keys()
+        same(one, spare)
+        # It may begin another one.
+        spare.must("cluster", "leave")
+        spare.name = "another"
+        spare.write_conf()
+        spare.must("cluster", "init")
+        spare.must("key", "create", "--name", "own", "--scope", "read")
+        assert spare.keys() == ["late", "own", "reader", "robot"]
+
+
 if __name__ == "__main__":
     find_etcd()
     run_tests([files_are_for_who_has_the_secret,
                a_cluster_begins_and_grows_and_begins_again,
                a_log_that_has_ended_counts_no_entries,
+               a_node_that_left_a_log_without_epoch_joins_anew,
                a_log_is_not_trimmed_behind_a_node_that_joins,
                a_state_that_is_replaced_is_not_opened,
                a_node_whose_state_is_lost_joins_anew,

@@ -493,7 +493,8 @@ cluster_leave(int argc, char **argv)
 	printf("%s is of a machine on its own from now on; the way back is to "
 	       "rename its cluster.conf.left to cluster.conf and 'gridctl "
 	       "cluster join --anew', which gives up what it writes until "
-	       "then\n",
+	       "then, and needs a checkpoint: 'gridctl cluster checkpoint' on "
+	       "another node makes one\n",
 	    cmd_data_dir());
 	return CMD_DONE;
 }

@@ -307,6 +307,21 @@ START_TEST(a_log_made_anew_is_not_written_to)
 }
 END_TEST
 
+/* Of a node that has left: at entry 0 it is like one that has just begun. */
+START_TEST(a_log_that_has_ended_for_a_node_is_not_written_to)
+{
+	begin(_i);
+	engine_end(engines[1]);
+	ck_assert_int_eq(add(1, 'z'), ERR_OUTRUN);
+	ck_assert_int_eq(follow(1), ERR_OUTRUN);
+	ck_assert_int_eq(
+	    write_log_catch_up(engines[1], STORE_STATE, store_state(nodes[1])),
+	    ERR_OUTRUN);
+	ck_assert_int_eq(add(0, 'a'), ERR_OK);
+	end();
+}
+END_TEST
+
 /* Restored from an older copy, it has as many entries again, and others. */
 START_TEST(a_fork_of_the_same_length_is_not_written_to)
 {
@@ -624,6 +639,8 @@ test_suite(void)
 	tcase_add_loop_test(tc, a_node_far_behind_catches_up, 0, count);
 	tcase_add_loop_test(tc, an_append_is_known_by_its_id, 0, count);
 	tcase_add_loop_test(tc, a_log_made_anew_is_not_written_to, 0, count);
+	tcase_add_loop_test(
+	    tc, a_log_that_has_ended_for_a_node_is_not_written_to, 0, count);
 	/* etcd's head has a number alone. */
 	tcase_add_loop_test(
 	    tc, a_fork_of_the_same_length_is_not_written_to, 1, count);
