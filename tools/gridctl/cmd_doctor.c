@@ -330,6 +330,22 @@ look_at_hooks(
 		    cmd_count(hooks->waiting));
 }
 
+/* Some faults say by themselves what to do. `chmod` is for an owner's own path. */
+static const char *
+mend_data(enum err err, const struct fault *fault, bool own, const char *chmod)
+{
+	if (err == ERR_BAD_INPUT)
+		return DOCTOR_MEND_CLUSTER;
+	if (err == ERR_DAMAGED && !fault_is_set(fault))
+		return "'gridctl check' says what is left";
+	if (err != ERR_DENIED)
+		return NULL;
+	if (own)
+		return chmod;
+	return owner_name() == NULL ? "sudo gridctl doctor"
+				    : "see the owner below";
+}
+
 static void
 say_unreadable(struct doctor *doctor, enum err err, const struct fault *fault)
 {
@@ -340,12 +356,7 @@ say_unreadable(struct doctor *doctor, enum err err, const struct fault *fault)
 		(void)cmd_denied(path, &own);
 	snprintf(chmod, sizeof(chmod), "as root: chmod u+rwX %s", path);
 	doctor_say(doctor, DOCTOR_WRONG, "data",
-	    err == ERR_DAMAGED         ? "'gridctl check' says what is left"
-		: err != ERR_DENIED    ? NULL
-		: own                  ? chmod
-		: owner_name() == NULL ? "sudo gridctl doctor"
-				       : "see the owner below",
-	    "%s: %s",
+	    mend_data(err, fault, own, chmod), "%s: %s",
 	    fault->place[0] != '\0' ? fault->place
 		: path[0] != '\0'   ? path
 				    : cmd_data_dir(),

@@ -44,6 +44,11 @@ void doctor_certificate(struct doctor *doctor, FILE *file);
 struct store;
 void doctor_nodes(struct doctor *doctor, struct store *store);
 
+/* Mends a cluster.conf that is not right, or a file that it names. */
+#define DOCTOR_MEND_CLUSTER \
+	"correct that: docs/cluster.md, \"cluster.conf\"; then start this " \
+	"node's gridapi anew"
+
 struct doctor_nginx; /* files of nginx that a node of a cluster needs */
 
 /*

@@ -197,8 +197,7 @@ judge(struct doctor *doctor, const struct doctor_nginx *nginx, const char *data)
 	if (err == ERR_OK && sharing.files)
 		err = cluster_nginx_text(&printed, data, &fault);
 	if (err != ERR_OK)
-		doctor_say(doctor, DOCTOR_WRONG, "nodes",
-		    "'gridctl cluster nginx' is to print what nginx needs",
+		doctor_say(doctor, DOCTOR_WRONG, "nodes", DOCTOR_MEND_CLUSTER,
 		    "%s: %s", fault.place[0] != '\0' ? fault.place : data,
 		    fault.message[0] != '\0' ? fault.message : err_text(err));
 	else if (sharing.files && nginx->site_err == ERR_OK) {

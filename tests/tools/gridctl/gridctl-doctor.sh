@@ -318,6 +318,27 @@ nodes "whose remedy is the package's" '^ +-> take the site of this version'
 node keep=2 keep=3
 nodes "a mistake in cluster.conf" \
   "^WRONG +data +$work/data/cluster.conf:8: .*keep is set a second time"
+grep -A1 -E '^WRONG +(data|nodes) ' "$work/said" >"$work/told"
+count=$(grep -c -- '-> correct that: docs/cluster.md, "cluster.conf"' "$work/told")
+[ "$count" = 2 ] && passed=$((passed + 1)) || {
+  failed=$((failed + 1))
+  echo "not told twice how to mend cluster.conf:"
+  cat "$work/told"
+}
+node
+cp "$work/data/state.mdb" "$work/state.kept"
+: >"$work/data/state.mdb"
+nodes "a node whose state is lost" \
+  "^WRONG +data +state.mdb: has lost all .*'gridctl cluster join --anew'"
+head -c 12288 /dev/zero | tr '\0' x >"$work/data/state.mdb"
+nodes "a node whose state is damaged" \
+  "^WRONG +data +state.mdb: is damaged: .*'gridctl cluster join --anew'"
+grep -q 'gridctl check' "$work/said" && {
+  failed=$((failed + 1))
+  echo "a state that cannot be opened is to be checked"
+}
+mv "$work/state.kept" "$work/data/state.mdb"
+rm -f "$work/data/state.mdb-lock"
 rm "$work/data/cluster.conf"
 
 # --- as nginx's site says where it listens -----------------------------------------
