@@ -383,6 +383,28 @@ holder_at(const struct files_from *from, unsigned i)
 	return i < from->count ? from->holders[i] : from->bucket->url;
 }
 
+#define ANSWERED_401 "it answered 401"
+#define DENIED_WHY \
+	ANSWERED_401 \
+	": the secret of this node is not that of %s: compare the files that " \
+	"secret_file names, then 'gridctl cluster nginx'"
+
+/* By a node; a bucket's secret is another one, and the store's answer tells. */
+static bool
+is_denial(const struct files_from *from, unsigned i, const char *why)
+{
+	return i < from->count && strcmp(why, ANSWERED_401) == 0;
+}
+
+static void
+log_away(const struct part *part, const char *holder, const char *why)
+{
+	log_error("a file does not come: holder=%s file=%s bytes=%llu of=%llu "
+		  "error=%s",
+	    holder, part->id->name, (unsigned long long)part->have,
+	    (unsigned long long)part->id->bytes, why);
+}
+
 /*
  * ERR_DAMAGED when bytes of another file came: the part is thrown away. The
  * beginning may be another holder's, so this one may be asked once more. `why` is
@@ -405,10 +427,8 @@ try_holder(struct part *part, const struct files_from *from, unsigned i,
 		snprintf(why, ASK_ERROR_MAX, "%s", err_text(err));
 	if (is_own(err))
 		return err;
-	log_error("a file does not come: holder=%s file=%s bytes=%llu of=%llu "
-		  "error=%s",
-	    holder, part->id->name, (unsigned long long)part->have,
-	    (unsigned long long)part->id->bytes, why);
+	if (!is_denial(from, i, why))
+		log_away(part, holder, why);
 	if (err != ERR_DAMAGED && err != ERR_TOO_LARGE)
 		return err;
 	err = begin_anew(part);
@@ -439,6 +459,19 @@ order_holders(
 	return count;
 }
 
+/* The last failure's reason, but that a denial stays: it lasts until it is mended. */
+static void
+set_reason(struct fault *fault, const struct part *part, const char *denied,
+    const char *holder, const char *why)
+{
+	fault_clear(fault);
+	if (denied != NULL)
+		fault_set(fault, denied, DENIED_WHY, denied);
+	else
+		fault_set(fault, holder, "has not given the file %s: %s",
+		    part->id->name, why);
+}
+
 #define ROUNDS 16
 
 /* Each holder that has brought it forward may be asked again. */
@@ -449,6 +482,7 @@ ask_in_turn(struct part *part, struct files_from *from, struct fault *fault)
 	const unsigned count = order_holders(order, from);
 	bool left[FILES_HOLDERS_MAX + 1] = {false};
 	char why[ASK_ERROR_MAX];
+	const char *denied = NULL;
 	enum err err = ERR_AWAY;
 	bool more = true;
 
@@ -468,13 +502,15 @@ ask_in_turn(struct part *part, struct files_from *from, struct fault *fault)
 				    "a file of another node cannot be written "
 				    "here: %s",
 				    why);
+			if (err == ERR_OK && denied != NULL)
+				log_away(part, denied, ANSWERED_401);
 			if (err == ERR_OK || is_own(err))
 				return err;
+			if (is_denial(from, i, why))
+				denied = holder_at(from, i);
 			left[i] = err != ERR_BEHIND && part->have <= before;
 			more = more || !left[i];
-			fault_clear(fault);
-			fault_set(fault, holder_at(from, i),
-			    "has not given the file %s: %s", part->id->name,
+			set_reason(fault, part, denied, holder_at(from, i),
 			    err == ERR_AWAY ? why : err_text(err));
 		}
 	}

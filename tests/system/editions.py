@@ -473,6 +473,30 @@ def one_at_a_time(one, two):
     all_show(one, two)
 
 
+def a_node_with_another_secret_says_so_once():
+    with Etcd() as etcd, Shop(etcd) as one, Shop(etcd, one) as two:
+        all_show(one, two)
+        secret = open(two.path("secret"), encoding="ascii").read()
+        write(two.path("secret"), ["another-secret-of-a-node"])
+        two.stop()
+        two.start()
+        one.import_("unseen")
+        reason = "it answered 401: the secret of this node is not that of " \
+            "http://%s:%d: compare the files that secret_file names, then " \
+            "'gridctl cluster nginx'" % (one.address, one.proxy.port)
+        wait_until(lambda: reason in two.log(), "the log says it")
+        tries = len(one.proxy.asked)
+        wait_until(lambda: len(one.proxy.asked) >= tries + 3, "it tries again")
+        assert two.log().count("it answered 401") == 1, two.log()
+        assert "a file does not come" not in two.log()
+        done = two.ctl("cluster", "pull", check=False)
+        assert done.returncode == 1 and reason in done.stderr, done
+        write(two.path("secret"), [secret.strip()])
+        two.stop()
+        two.start()
+        all_show(one, two)
+
+
 if __name__ == "__main__":
     find_etcd()
     run_tests([an_import_on_one_node_is_shown_by_all,
@@ -480,4 +504,5 @@ if __name__ == "__main__":
                nodes_that_imported_apart_come_together,
                a_damaged_file_comes_anew,
                what_cannot_be_shared_changes_nothing,
-               without_its_secret_a_node_begins_nothing])
+               without_its_secret_a_node_begins_nothing,
+               a_node_with_another_secret_says_so_once])
