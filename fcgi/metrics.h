@@ -94,6 +94,7 @@ enum stock {
 /* Of several nodes, as the process that follows the others finds them. */
 enum cluster_gauge {
 	CLUSTER_LOG_AWAY, /* 1 or 0 */
+	CLUSTER_FOLLOWED, /* the outcome of the last look at the log */
 	CLUSTER_IMPORT_SHOWN, /* their numbers */
 	CLUSTER_IMPORT_LAST,
 	CLUSTER_PULL_FAILS, /* 1 or 0: of imports */
@@ -179,6 +180,8 @@ bool metrics_import_fails(const struct metrics *metrics);
 
 void metrics_cluster(
     struct metrics *metrics, enum cluster_gauge gauge, int64_t value);
+int64_t metrics_cluster_now(
+    const struct metrics *metrics, enum cluster_gauge gauge);
 
 /*
  * The nodes that are away, of the list with so many changes

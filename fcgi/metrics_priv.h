@@ -8,6 +8,3 @@ extern const int metrics_statuses[METRICS_STATUSES];
 
 /* From a page's microseconds to a computation's limit, [compute] timeout. */
 extern const int64_t metrics_edges_us[METRICS_BUCKETS - 1];
-
-int64_t metrics_cluster_now(
-    const struct metrics *metrics, enum cluster_gauge gauge);

@@ -52,6 +52,30 @@ tell_ready(struct call *call, bool imported)
 	return ERR_OK;
 }
 
+static enum err
+tell_behind(struct call *call)
+{
+	enum err err = (enum err)metrics_cluster_now(
+	    call->server->metrics, CLUSTER_FOLLOWED);
+
+	if (err == ERR_AWAY)
+		return reply_fail(call->reply, 503, CODE_INTERNAL,
+		    "Other nodes may have written what is not here: the log of "
+		    "all nodes is out of reach. What is here can be read.");
+	if (err == ERR_EXISTS)
+		return reply_fail(call->reply, 503, CODE_INTERNAL,
+		    "Another node has this one's name: set another [cluster] "
+		    "node in cluster.conf. What is here can be read.");
+	if (err == ERR_OK)
+		return reply_fail(call->reply, 503, CODE_INTERNAL,
+		    "This node is taking in what other nodes have written. "
+		    "What is here can be read.");
+	return reply_fail(call->reply, 503, CODE_INTERNAL,
+	    "This node does not take in what other nodes have written: %s. "
+	    "What is here can be read.",
+	    err_text(err));
+}
+
 /* The views were renewed before it ran: the environments can be read. */
 enum err
 ep_readyz(struct call *call)
@@ -60,10 +84,7 @@ ep_readyz(struct call *call)
 	enum err err;
 
 	if (metrics_behind_ms(call->server->metrics) > METRICS_BEHIND_MS)
-		return reply_fail(call->reply, 503, CODE_INTERNAL,
-		    "Other nodes may have written what is not here: etcd is "
-		    "out of reach, or gridapi's log says what cannot be "
-		    "applied. What is here can be read.");
+		return tell_behind(call);
 	err = shared_source_get(&source, call);
 	if (err != ERR_OK && err != ERR_NOT_FOUND)
 		return reply_fail(call->reply, 503, CODE_INTERNAL,

@@ -423,11 +423,22 @@ static const struct row {
      "Another node takes the request.",
 	"Rien n'a été enregistré : le disque de ce nœud est plein ou n'accepte "
 	"pas d'écriture. Un autre nœud prend la requête."},
-    {"Other nodes may have written what is not here: etcd is out of reach, or "
-     "gridapi's log says what cannot be applied. What is here can be read.",
-	"D'autres nœuds ont pu écrire ce qui n'est pas ici : etcd est hors "
-	"d'atteinte, ou le journal de gridapi dit ce qui n'est pas applicable. "
-	"Ce qui est ici peut être lu."},
+    {"Other nodes may have written what is not here: the log of all nodes is "
+     "out of reach. What is here can be read.",
+	"D'autres nœuds ont pu écrire ce qui n'est pas ici : le journal commun "
+	"des nœuds est hors d'atteinte. Ce qui est ici peut être lu."},
+    {"Another node has this one's name: set another [cluster] node in "
+     "cluster.conf. What is here can be read.",
+	"Un autre nœud a le nom de celui-ci : mettre un autre nom à [cluster] "
+	"node dans cluster.conf. Ce qui est ici peut être lu."},
+    {"This node is taking in what other nodes have written. What is here can "
+     "be read.",
+	"Ce nœud est en train de reprendre ce que d'autres nœuds ont écrit. Ce "
+	"qui est ici peut être lu."},
+    {"This node does not take in what other nodes have written: %s. What is "
+     "here can be read.",
+	"Ce nœud ne reprend pas ce que d'autres nœuds ont écrit : %s. Ce qui "
+	"est ici peut être lu."},
     {"There is nothing of that name.", "Il n'y a rien de ce nom."},
     {"What several nodes were asked for has changed meanwhile, or comes too "
      "slowly: repeat the request.",

@@ -107,6 +107,13 @@ tell(struct follower *follower)
 	node->places[STORE_CATALOG] = follower->exchange.whole;
 	node->beat++;
 	err = put_record(follower);
+	/* Before what writes: the disk may be full. */
+	if (err == ERR_OK)
+		err = lacks_tell(&follower->lacks, store, store_engine(store),
+		    node, follower->exchange.whole,
+		    (enum err)metrics_cluster_now(
+			follower->exchange.metrics, CLUSTER_FOLLOWED),
+		    date_monotonic_ns());
 	if (err == ERR_OK)
 		err = log_version_look(
 		    &follower->version, store, date_monotonic_ns());
@@ -118,9 +125,6 @@ tell(struct follower *follower)
 	if (err == ERR_OK)
 		metrics_nodes(follower->exchange.metrics,
 		    follower->watch.changes, follower->watch.away);
-	if (err == ERR_OK)
-		err = lacks_tell(&follower->lacks, store, store_engine(store),
-		    node, follower->exchange.whole, date_monotonic_ns());
 	return err;
 }
 
@@ -151,6 +155,8 @@ follow(struct follower *follower)
 			metrics_current(follower->exchange.metrics, began);
 		metrics_cluster(follower->exchange.metrics, CLUSTER_LOG_AWAY,
 		    err == ERR_AWAY);
+		metrics_cluster(
+		    follower->exchange.metrics, CLUSTER_FOLLOWED, err);
 		if (err == ERR_OK || err == ERR_AWAY || err == ERR_EXISTS)
 			usleep(EACH_US);
 		else

@@ -12,7 +12,7 @@
 #include "lmdb-schema/upkeep/keeping.h"
 
 #define PREFIX "lacks/"
-#define LONG_NS (LACKS_S * INT64_C(1000000000))
+#define SECOND_NS INT64_C(1000000000)
 
 enum err
 lacks_look(struct lacks *out, struct store *store)
@@ -21,7 +21,7 @@ lacks_look(struct lacks *out, struct store *store)
 	struct editions editions;
 	enum err err = cluster_sharing(&sharing, store_dir(store), NULL);
 
-	*out = (struct lacks){0, 0};
+	*out = (struct lacks){0};
 	if (err != ERR_OK || !sharing.files)
 		return err;
 	err = edition_look(&editions, store);
@@ -36,13 +36,13 @@ lacks_look(struct lacks *out, struct store *store)
 
 /* Whether it has been so for long; `since_ns` is 0 where it is not so. */
 static bool
-lasts(int64_t *since_ns, bool is, int64_t now_ns)
+lasts(int64_t *since_ns, bool is, int64_t long_s, int64_t now_ns)
 {
 	if (!is)
 		*since_ns = 0;
 	else if (*since_ns == 0)
 		*since_ns = now_ns;
-	return is && now_ns - *since_ns >= LONG_NS;
+	return is && now_ns - *since_ns >= long_s * SECOND_NS;
 }
 
 /* Clears what has not lasted. */
@@ -53,10 +53,27 @@ judge(struct lacks_telling *telling, struct lacks *lacks, uint64_t whole,
 	if (whole != telling->whole)
 		telling->snapshots_ns = 0;
 	telling->whole = whole;
-	if (!lasts(&telling->import_ns, lacks->import != 0, now_ns))
+	if (!lasts(&telling->import_ns, lacks->import != 0, LACKS_S, now_ns))
 		lacks->import = 0;
-	if (!lasts(&telling->snapshots_ns, lacks->snapshots != 0, now_ns))
+	if (!lasts(
+		&telling->snapshots_ns, lacks->snapshots != 0, LACKS_S, now_ns))
 		lacks->snapshots = 0;
+}
+
+/* A log that is out of reach stands for all, and a twin is told as such. */
+static void
+judge_log(struct lacks_telling *telling, struct lacks *lacks, uint64_t place,
+    enum err followed, int64_t now_ns)
+{
+	bool stands = followed != ERR_OK && followed != ERR_AWAY &&
+	    followed != ERR_EXISTS;
+
+	if (place != telling->place)
+		telling->stands_ns = 0;
+	telling->place = place;
+	if (lasts(&telling->stands_ns, stands, LACKS_STANDS_S, now_ns))
+		snprintf(lacks->stands, sizeof(lacks->stands), "%s",
+		    err_text(followed));
 }
 
 static enum err
@@ -80,7 +97,7 @@ put(struct lacks_telling *telling, struct engine *engine, const char *node,
 enum err
 lacks_tell(struct lacks_telling *telling, struct store *store,
     struct engine *engine, const struct engine_node *own, uint64_t whole,
-    int64_t now_ns)
+    enum err followed, int64_t now_ns)
 {
 	char text[sizeof(telling->told)] = "";
 	struct lacks lacks;
@@ -90,16 +107,19 @@ lacks_tell(struct lacks_telling *telling, struct store *store,
 	if (err != ERR_OK)
 		return err;
 	judge(telling, &lacks, whole, now_ns);
-	if (lacks.import != 0 || lacks.snapshots != 0)
-		snprintf(text, sizeof(text), "%s %llu %llu", own->run,
+	judge_log(telling, &lacks, own->places[STORE_STATE], followed, now_ns);
+	if (lacks.import != 0 || lacks.snapshots != 0 ||
+	    lacks.stands[0] != '\0')
+		snprintf(text, sizeof(text), "%s %llu %llu%s%s", own->run,
 		    (unsigned long long)lacks.import,
-		    (unsigned long long)lacks.snapshots);
+		    (unsigned long long)lacks.snapshots,
+		    lacks.stands[0] == '\0' ? "" : " ", lacks.stands);
 	return put(telling, engine, own->name, text);
 }
 
 /* --- what is told --------------------------------------------------------- */
 
-/* "node run import snapshots" */
+/* "node run import snapshots", and a reason or none */
 static enum err
 add_line(void *context, struct span name, struct span text)
 {
@@ -137,7 +157,7 @@ lacks_find(
 {
 	struct span line, word, rest = buf_span(lines);
 
-	*out = (struct lacks){0, 0};
+	*out = (struct lacks){0};
 	while (span_cut(&line, &rest, '\n')) {
 		if (!span_cut(&word, &line, ' ') ||
 		    !span_eq(word, span_of(node->name)) ||
@@ -146,6 +166,8 @@ lacks_find(
 			continue;
 		out->import = take_number(&line);
 		out->snapshots = take_number(&line);
+		snprintf(
+		    out->stands, sizeof(out->stands), "%.*s", SPAN_ARG(line));
 		return;
 	}
 }

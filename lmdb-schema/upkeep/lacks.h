@@ -2,10 +2,11 @@
  * lacks: whether a node of a cluster is short of what it is to show: the last import
  * (edition.h), or snapshots of its part (computed.h). For the time that these take to
  * come it is so on any node; one that has been short for LACKS_S tells the others, by
- * a text of the engine beside its record, until it has them:
+ * a text of the engine beside its record, until it has them. So does one that has
+ * taken in no entry of the log for LACKS_STANDS_S, though the log can be read:
  *
  *	"lacks/" node -> its run, the import that it lacks or 0, how many
- *	       snapshots, by spaces
+ *	       snapshots, by spaces; and why it takes in no entry, to the end
  *
  * A text of another run than that of the node's record is of before, and says
  * nothing. Nodes of an earlier version tell none.
@@ -22,35 +23,38 @@
 struct store;
 
 #define LACKS_S 30
+#define LACKS_STANDS_S 10
+#define LACKS_REASON_MAX 128
 
 struct lacks {
 	uint64_t
 	    import; /* the last one, where the node does not show it; or 0 */
 	uint64_t
 	    snapshots; /* of its part that it may get; 0 without the import */
+	char stands[LACKS_REASON_MAX]; /* why; "": it takes in the log */
 };
 
-/* Of this node, now; zeros where its cluster.conf shares no files. */
+/* Of this node, now: its files, and none where its cluster.conf shares none. */
 enum err lacks_look(struct lacks *out, struct store *store);
 
 /* --- telling -------------------------------------------------------------- */
 
 struct lacks_telling {
-	int64_t import_ns, snapshots_ns; /* since when; 0: none */
-	uint64_t whole;
+	int64_t import_ns, snapshots_ns, stands_ns; /* since when; 0: none */
+	uint64_t whole, place;
 	bool known; /* whether `told` is what the engine has */
-	char told[128]; /* "": no text */
+	char told[LACKS_REASON_MAX + 128]; /* "": no text */
 };
 
 /*
  * Looks, and puts or drops this node's text where it changes; the caller calls it now
  * and then, with what is zero at first. `whole` is the version at which the node
- * lacked no snapshot (keeping.h): while it grows, they come. The time is that of
- * date_monotonic_ns().
+ * lacked no snapshot (keeping.h): while it grows, they come. `followed` is the outcome
+ * of the last look at the log. The time is that of date_monotonic_ns().
  */
 enum err lacks_tell(struct lacks_telling *telling, struct store *store,
     struct engine *engine, const struct engine_node *own, uint64_t whole,
-    int64_t now_ns);
+    enum err followed, int64_t now_ns);
 
 /* --- what is told --------------------------------------------------------- */
 

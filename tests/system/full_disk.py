@@ -51,6 +51,23 @@ def lines_of(node, text):
     return node.log().count(text)
 
 
+# --- what is told -------------------------------------------------------------
+
+def it_is_told_on_any_node(*nodes):
+    """The last one is full."""
+    full = nodes[-1]
+    fault = "node %s does not take in the log: the disk is full: make room" \
+        % full.name
+    answer = full.get("/readyz")
+    assert answer.status == 503 and b"the disk is full" in answer.body, \
+        answer.body
+    for node in nodes:
+        wait_until(lambda node=node: fault in node.status()["faults"],
+                   lambda node=node: str(node.status()))
+        doctor = json.loads(node.ctl("doctor", "--json", check=False).stdout)
+        assert fault in [line["text"] for line in doctor], doctor
+
+
 # --- writes -------------------------------------------------------------------
 
 def a_large_write_is_stored_elsewhere(one, full):
@@ -75,9 +92,13 @@ def a_large_write_is_stored_elsewhere(one, full):
         "Nothing was stored" in answer.text, answer.text
     wait_until(lambda: get(full, "fournisseurs").headers["X-Grid-Behind"],
                "it says that it is behind")
+    it_is_told_on_any_node(one, full)
     make_room()
     wait_until(lambda: full.post(changes[:1], code).status == 200,
                "it takes writes again")
+    wait_until(lambda: not any("take in the log" in fault
+                               for fault in one.status()["faults"]),
+               "the fault is over")
 
 
 # --- what comes from others ---------------------------------------------------

@@ -119,6 +119,12 @@ tell_lacks(struct status *status, const struct engine_node *node,
 		    "node %s shows import %s, and does not get import %s",
 		    node->name, cmd_count(node->places[STORE_LIVE]),
 		    cmd_count(lacks->import));
+	if (lacks->stands[0] != '\0')
+		unwell(status, here,
+		    "the log of gridapi on that node says more; it goes on by "
+		    "itself once the reason is gone",
+		    "node %s does not take in the log: %s", node->name,
+		    lacks->stands);
 	if (lacks->snapshots != 0)
 		unwell(status, here, todo,
 		    "node %s does not get the snapshots that it lacks: %s",
@@ -144,6 +150,7 @@ add_node(struct status *status, const struct engine_node *node, uint64_t behind,
 		members_bool(&status->json, "lacksImport", lacks->import != 0);
 		members_int(
 		    &status->json, "lacksSnapshots", (int64_t)lacks->snapshots);
+		members_given(&status->json, "standsStill", lacks->stands);
 		jsonw_object_end(&status->json);
 	} else
 		buf_addf(status->text,

@@ -134,7 +134,7 @@ START_TEST(no_holder_alone_that_fails_gives_it)
 	ck_assert_int_eq(fetch(), ERR_AWAY);
 	ck_assert(!files_have(scratch_dir(), &id));
 	ck_assert(fault_is_set(&fault));
-	/* Who tries again tells a denial once: its reason is the fault's. */
+	/* A denial is told once by the next try: its reason is the fault's. */
 	ck_assert(never[_i] == HOLDER_DENIES ? quiet_lines() == 0
 					     : quiet_lines() > 0);
 	ck_assert_uint_eq(stub_holder_asked(0), 1);

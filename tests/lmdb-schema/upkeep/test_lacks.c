@@ -20,7 +20,7 @@ static struct store *store;
 static struct engine engine;
 static struct lacks_telling telling;
 static const struct engine_node own = {.name = "one", .run = "r1"};
-static char name_there[128], text_there[128]; /* "": none */
+static char name_there[128], text_there[256]; /* "": none */
 static unsigned requests;
 static bool away;
 
@@ -115,7 +115,19 @@ end(void)
 static enum err
 tell(int64_t at_s)
 {
-	return lacks_tell(&telling, store, &engine, &own, 0, at_s * S);
+	return lacks_tell(&telling, store, &engine, &own, 0, ERR_OK, at_s * S);
+}
+
+/* Alone of its log, with the files of all. */
+static void
+stand(enum err followed, uint64_t place, int64_t at_s)
+{
+	struct engine_node node = own;
+
+	node.places[STORE_STATE] = place;
+	ck_assert_int_eq(
+	    lacks_tell(&telling, store, &engine, &node, 0, followed, at_s * S),
+	    ERR_OK);
 }
 
 START_TEST(a_node_that_is_getting_an_import_tells_nothing)
@@ -139,6 +151,34 @@ START_TEST(a_node_that_lacks_an_import_for_long_tells_it_once)
 	ck_assert_str_eq(name_there, "lacks/one");
 	ck_assert_str_eq(text_there, "r1 4 0");
 	ck_assert_uint_eq(requests, 1);
+}
+END_TEST
+
+START_TEST(a_node_that_takes_in_no_entry_tells_why)
+{
+	stand(ERR_NO_SPACE, 7, 100);
+	stand(ERR_NO_SPACE, 7, 100 + LACKS_STANDS_S - 1);
+	ck_assert_str_eq(text_there, "");
+	stand(ERR_NO_SPACE, 7, 100 + LACKS_STANDS_S);
+	ck_assert_str_eq(text_there, "r1 0 0 the disk is full: make room");
+	/* A step takes it back, as the log's end does. */
+	stand(ERR_NO_SPACE, 8, 101 + LACKS_STANDS_S);
+	ck_assert_str_eq(text_there, "");
+	stand(ERR_NO_SPACE, 8, 101 + 2 * LACKS_STANDS_S);
+	ck_assert_str_ne(text_there, "");
+	stand(ERR_OK, 8, 102 + 2 * LACKS_STANDS_S);
+	ck_assert_str_eq(text_there, "");
+}
+END_TEST
+
+/* _i: the log is out of reach, or another node has the name. */
+START_TEST(what_is_told_elsewhere_is_no_standing)
+{
+	enum err followed = _i == 0 ? ERR_AWAY : ERR_EXISTS;
+
+	stand(followed, 7, 100);
+	stand(followed, 7, 100 + LACKS_STANDS_S);
+	ck_assert_str_eq(text_there, "");
 }
 END_TEST
 
@@ -171,13 +211,14 @@ static const struct {
 	const char *name, *text, *node, *run;
 	struct lacks found;
 } told[] = {
-    {"lacks/one", "r1 4 0", "one", "r1", {4, 0}},
-    {"lacks/one", "r1 0 12", "one", "r1", {0, 12}},
-    {"lacks/one", "r1 0 12", "one", "r2", {0, 0}},
-    {"lacks/one", "r1 0 12", "on", "r1", {0, 0}},
-    {"lacks/one", "r1 -1 x", "one", "r1", {0, 0}},
-    {"lacks/one", "", "one", "r1", {0, 0}},
-    {"lacks/one", "r1", "one", "r1", {0, 0}},
+    {"lacks/one", "r1 4 0", "one", "r1", {4, 0, ""}},
+    {"lacks/one", "r1 0 12", "one", "r1", {0, 12, ""}},
+    {"lacks/one", "r1 0 12 no room: a", "one", "r1", {0, 12, "no room: a"}},
+    {"lacks/one", "r1 0 12 no room: a", "one", "r2", {0, 0, ""}},
+    {"lacks/one", "r1 0 12", "on", "r1", {0, 0, ""}},
+    {"lacks/one", "r1 -1 x", "one", "r1", {0, 0, ""}},
+    {"lacks/one", "", "one", "r1", {0, 0, ""}},
+    {"lacks/one", "r1", "one", "r1", {0, 0, ""}},
 };
 
 START_TEST(a_text_is_of_its_run_alone)
@@ -195,6 +236,7 @@ START_TEST(a_text_is_of_its_run_alone)
 	lacks_find(&found, &lines, &node);
 	ck_assert_uint_eq(found.import, told[_i].found.import);
 	ck_assert_uint_eq(found.snapshots, told[_i].found.snapshots);
+	ck_assert_str_eq(found.stands, told[_i].found.stands);
 	buf_fini(&lines);
 }
 END_TEST
@@ -208,6 +250,8 @@ test_suite(void)
 	tcase_add_checked_fixture(tc, begin, end);
 	tcase_add_test(tc, a_node_that_is_getting_an_import_tells_nothing);
 	tcase_add_test(tc, a_node_that_lacks_an_import_for_long_tells_it_once);
+	tcase_add_test(tc, a_node_that_takes_in_no_entry_tells_why);
+	tcase_add_loop_test(tc, what_is_told_elsewhere_is_no_standing, 0, 2);
 	tcase_add_test(tc, what_could_not_be_told_is_told_later);
 	tcase_add_test(tc, a_node_that_shares_no_files_lacks_nothing);
 	tcase_add_loop_test(tc, a_text_is_of_its_run_alone, 0,
