@@ -43,7 +43,7 @@ wrong(const char *what, enum err err, const struct fault *fault)
 static int
 look_again(const struct inbox *inbox)
 {
-	struct inbox_names names;
+	struct inbox_names names = {.count = 0};
 	enum err err = inbox_list(&names, inbox);
 
 	return err == ERR_OK ? CMD_DONE : wrong(inbox->folder, err, NULL);
