@@ -263,11 +263,14 @@ def all_search_at_once(nodes, wanted):
     """More searches than a pool has threads, at all nodes at the same time: nobody
     waits for who waits."""
     def search(node):
-        return whole_text(node) == wanted
+        text = whole_text(node)
+        return "" if text == wanted else "%s: %.300s ... %s" % (
+            node.name, text, text[-300:])
 
-    outcome = together(*[lambda node=node: search(node)
-                         for node in nodes for _ in range(20)])
-    assert all(outcome), outcome
+    wrong = [told for told in together(
+        *[lambda node=node: search(node)
+          for node in nodes for _ in range(20)]) if told]
+    assert not wrong, "%d: %s" % (len(wrong), wrong[0])
 
 
 def strangers_get_nothing(one):
