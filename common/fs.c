@@ -538,3 +538,34 @@ fs_expect_jumps(int fd)
 {
 	posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
 }
+
+/* The nearest folder that is there, without links. */
+static bool
+nearest(char real[FS_PATH_MAX], const char *path)
+{
+	char at[FS_PATH_MAX];
+
+	if (fs_path(at, "%s", path) != ERR_OK)
+		return false;
+	while (realpath(at, real) == NULL) {
+		char *slash = strrchr(at, '/');
+
+		if (slash == NULL || at[1] == '\0')
+			return false;
+		slash[slash == at] = '\0';
+	}
+	return true;
+}
+
+bool
+fs_is_within(const char *path, const char *folder)
+{
+	char found[FS_PATH_MAX], own[FS_PATH_MAX];
+	size_t len;
+
+	if (!nearest(found, path) || realpath(folder, own) == NULL)
+		return false;
+	len = strlen(own);
+	return strncmp(found, own, len) == 0 &&
+	    (found[len] == '/' || found[len] == '\0');
+}

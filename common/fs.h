@@ -70,6 +70,12 @@ enum err fs_size(const char *path, uint64_t *bytes, uint64_t *on_disk);
 enum err fs_free_bytes(const char *path, uint64_t *bytes);
 
 /*
+ * Whether a path is the folder or lies in it, also by links. Of a path that is not
+ * there the nearest folder above it counts.
+ */
+bool fs_is_within(const char *path, const char *folder);
+
+/*
  * Locks a file; the kernel drops the lock when its holder dies. *fd is -1 on
  * failure; ERR_BUSY when `wait` is false and another holder has the lock.
  * close() releases it.

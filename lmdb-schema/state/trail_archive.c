@@ -28,20 +28,6 @@ trail_archive_before(int64_t now_ms, int64_t months)
 
 /* --- the folder ----------------------------------------------------------- */
 
-static bool
-is_within(const char *dir, const char *folder)
-{
-	char *own = realpath(dir, NULL), *found = realpath(folder, NULL);
-	size_t len = own == NULL ? 0 : strlen(own);
-	bool within = own != NULL && found != NULL &&
-	    strncmp(own, found, len) == 0 &&
-	    (found[len] == '\0' || found[len] == '/');
-
-	free(own);
-	free(found);
-	return within;
-}
-
 /* Mounted at two places, say. */
 static bool
 is_same(const char *dir, const struct stat *found)
@@ -67,7 +53,7 @@ trail_archive_check(const char *dir, const char *folder, struct fault *fault)
 		why = "is not there, or cannot be reached";
 	else if (!S_ISDIR(found.st_mode))
 		why = "is no folder";
-	else if (is_within(dir, folder) || is_same(dir, &found)) {
+	else if (fs_is_within(folder, dir) || is_same(dir, &found)) {
 		why = "lies in the data directory";
 		todo = "name a folder elsewhere, on another disk at best";
 	} else if (eaccess(folder, W_OK | X_OK) != 0)

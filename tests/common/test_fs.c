@@ -519,6 +519,28 @@ START_TEST(all_is_written_through_a_pipe_that_takes_little)
 }
 END_TEST
 
+START_TEST(what_lies_in_a_folder_is_within_it_by_links_too)
+{
+	char in[FS_PATH_MAX];
+
+	ck_assert_int_eq(fs_path(in, "%s", scratch_path("in")), ERR_OK);
+	ck_assert_int_eq(fs_mkdir(in), ERR_OK);
+	ck_assert_int_eq(fs_mkdir(scratch_path("in/deep")), ERR_OK);
+	ck_assert_int_eq(fs_mkdir(scratch_path("inside")), ERR_OK);
+	ck_assert_int_eq(
+	    symlink(scratch_path("in/deep"), scratch_path("link")), 0);
+	ck_assert(fs_is_within(scratch_path("in"), in));
+	ck_assert(fs_is_within(scratch_path("in/deep"), in));
+	ck_assert(fs_is_within(scratch_path("in/none/below"), in));
+	ck_assert(fs_is_within(scratch_path("link"), in));
+	ck_assert(fs_is_within(scratch_path("inside/../link/none"), in));
+	ck_assert(!fs_is_within(scratch_path("inside"), in));
+	ck_assert(!fs_is_within(scratch_dir(), in));
+	ck_assert(!fs_is_within(scratch_path("none"), in));
+	ck_assert(!fs_is_within(scratch_path("in"), scratch_path("none")));
+}
+END_TEST
+
 START_TEST(what_is_written_at_a_place_leaves_the_rest)
 {
 	char got[9] = "";
@@ -546,6 +568,7 @@ test_suite(void)
 	tcase_add_checked_fixture(tc, quiet_begin, quiet_end);
 	tcase_set_timeout(tc, 300);
 	tcase_add_test(tc, path_that_does_not_fit_is_refused);
+	tcase_add_test(tc, what_lies_in_a_folder_is_within_it_by_links_too);
 	tcase_add_test(tc, what_is_written_at_a_place_leaves_the_rest);
 	tcase_add_test(tc, folders_are_made_with_their_parents);
 	tcase_add_test(tc, names_come_sorted_and_may_be_stopped);

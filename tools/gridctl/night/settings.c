@@ -1,7 +1,6 @@
 #include "tools/gridctl/night/settings.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/fs.h"
@@ -61,35 +60,6 @@ night_settings_has_inbox(const struct night_settings *settings)
 
 /* --- folders -------------------------------------------------------------- */
 
-/* The nearest folder that is there, without links. */
-static bool
-nearest(char real[FS_PATH_MAX], const char *path)
-{
-	char at[FS_PATH_MAX];
-
-	if (fs_path(at, "%s", path) != ERR_OK)
-		return false;
-	while (realpath(at, real) == NULL) {
-		char *slash = strrchr(at, '/');
-
-		if (slash == NULL || at[1] == '\0')
-			return false;
-		slash[slash == at] = '\0';
-	}
-	return true;
-}
-
-static bool
-is_inside(const char *path, const char *dir)
-{
-	char folder[FS_PATH_MAX], of[FS_PATH_MAX];
-	const size_t len =
-	    nearest(folder, path) && realpath(dir, of) != NULL ? strlen(of) : 0;
-
-	return len > 1 && strncmp(folder, of, len) == 0 &&
-	    (folder[len] == '/' || folder[len] == '\0');
-}
-
 enum err
 night_settings_check(const struct night_settings *settings,
     const char *data_dir, struct fault *fault)
@@ -116,7 +86,7 @@ night_settings_check(const struct night_settings *settings,
 			    folder);
 			return ERR_BAD_INPUT;
 		}
-		if (folders[i].outside && is_inside(folder, data_dir)) {
+		if (folders[i].outside && fs_is_within(folder, data_dir)) {
 			fault_set(fault, folders[i].name,
 			    "%s is in the data directory %s: name a folder "
 			    "outside of it, best on another disk",
