@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "common/date.h"
 #include "common/kv/kv.h"
+#include "lmdb-schema/state/trail_lost.h"
 #include "lmdb-schema/store/store.h"
 
 /* --- stretches ------------------------------------------------------------ */
@@ -109,21 +109,14 @@ trail_look(struct store *store,
 
 /* --- months --------------------------------------------------------- */
 
-static void
-month_text(char text[DATE_TEXT_MAX], uint32_t month)
-{
-	if (date_month_dashed_text(text, (int32_t)month) == 0)
-		snprintf(text, DATE_TEXT_MAX, "no month");
-}
-
 void
 trail_months_text(
     char text[TRAIL_MONTHS_MAX], const struct trail_stretch *stretch)
 {
 	char from[DATE_TEXT_MAX], to[DATE_TEXT_MAX];
 
-	month_text(from, stretch->from);
-	month_text(to, stretch->to);
+	trail_month_text(from, stretch->from);
+	trail_month_text(to, stretch->to);
 	snprintf(text, TRAIL_MONTHS_MAX, "%.12s%s%.12s", from,
 	    stretch->from == stretch->to ? "" : " to ",
 	    stretch->from == stretch->to ? "" : to);

@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 
-#include "common/date.h"
 #include "common/log.h"
 #include "common/seldom.h"
 
@@ -42,6 +41,13 @@ reason_of(const char *path, enum err err)
 }
 
 void
+trail_month_text(char text[DATE_TEXT_MAX], uint32_t month)
+{
+	if (date_month_dashed_text(text, (int32_t)month) == 0)
+		snprintf(text, DATE_TEXT_MAX, "no month");
+}
+
+void
 trail_lost(struct trail_lost *lost, const struct store *store,
     const struct trail_parts_row *row, enum err err)
 {
@@ -49,8 +55,7 @@ trail_lost(struct trail_lost *lost, const struct store *store,
 
 	lost->path[0] = '\0';
 	(void)trail_parts_path(lost->path, store, row->month, row->first, "");
-	if (date_month_dashed_text(month, (int32_t)row->month) == 0)
-		snprintf(month, sizeof(month), "no month");
+	trail_month_text(month, row->month);
 	snprintf(lost->what, sizeof(lost->what),
 	    "entries %llu to %llu of the audit trail (%s): %s",
 	    (unsigned long long)row->first, (unsigned long long)row->last,

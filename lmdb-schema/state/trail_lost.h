@@ -4,7 +4,11 @@
  */
 #pragma once
 
+#include "common/date.h"
 #include "lmdb-schema/state/trail_parts.h"
+
+/* "2026-01". */
+void trail_month_text(char text[DATE_TEXT_MAX], uint32_t month);
 
 struct trail_lost {
 	char path[FS_PATH_MAX];
