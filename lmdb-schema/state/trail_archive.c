@@ -75,7 +75,7 @@ verify(bool *ours, const char *path, const struct trail_parts_row *row)
 	struct trail_part *part;
 	enum err err = trail_part_open(&part, path);
 
-	*ours = err == ERR_OK && trail_part_head(part)->crc == row->crc;
+	*ours = err == ERR_OK && trail_parts_is_of(part, row);
 	if (err == ERR_OK)
 		err = *ours ? trail_part_verify(part) : ERR_DAMAGED;
 	trail_part_close(part);

@@ -69,6 +69,16 @@ trail_parts_each(struct kv_txn *txn,
 }
 
 enum err
+trail_parts_row(struct trail_parts_row *row, struct kv_txn *txn, uint64_t first)
+{
+	struct key key = row_key(first);
+	struct span value;
+	enum err err = kv_get(txn, STATE_META, key_span(&key), &value);
+
+	return err == ERR_OK ? read_row(row, key_span(&key), value) : err;
+}
+
+enum err
 trail_parts_last(struct kv_txn *txn, uint64_t *number)
 {
 	return store_number(txn, last_name, number);
@@ -145,20 +155,6 @@ trail_parts_first(const char *file, bool *temporary)
 	return *temporary || span_eq(text, SPAN(".part")) ? first : 0;
 }
 
-/* ERR_DAMAGED for another file. */
-static enum err
-compare_head(const struct trail_part *part, const struct trail_parts_row *row,
-    const char *path)
-{
-	const struct trail_part_head *head = trail_part_head(part);
-
-	if (head->first == row->first && head->last == row->last &&
-	    head->crc == row->crc)
-		return ERR_OK;
-	sealed_log_damage(path, 0, 0, "another file");
-	return ERR_DAMAGED;
-}
-
 enum err
 trail_parts_open(struct trail_part **out, const struct store *store,
     const struct trail_parts_row *row)
@@ -172,10 +168,12 @@ trail_parts_open(struct trail_part **out, const struct store *store,
 		err = trail_part_open(out, path);
 	if (err == ERR_NOT_FOUND && row->away)
 		return err;
-	if (err == ERR_OK)
-		err = compare_head(*out, row, path);
-	if (err == ERR_OK)
+	if (err == ERR_OK && trail_parts_is_of(*out, row))
 		return err;
+	if (err == ERR_OK) {
+		sealed_log_damage(path, 0, 0, "another file");
+		err = ERR_DAMAGED;
+	}
 	trail_part_close(*out);
 	*out = NULL;
 	if (err == ERR_NOT_FOUND)

@@ -33,6 +33,10 @@ enum err trail_parts_each(struct kv_txn *txn,
     enum err (*each)(void *context, const struct trail_parts_row *row),
     void *context);
 
+/* The part that begins with that entry; ERR_NOT_FOUND, ERR_DAMAGED. */
+enum err trail_parts_row(
+    struct trail_parts_row *row, struct kv_txn *txn, uint64_t first);
+
 /* The last number that is in a part; 0: none is. */
 enum err trail_parts_last(struct kv_txn *txn, uint64_t *number);
 
@@ -62,6 +66,17 @@ uint64_t trail_parts_first(const char *name, bool *temporary);
  */
 enum err trail_parts_open(struct trail_part **out, const struct store *store,
     const struct trail_parts_row *row);
+
+/* Whether a file is the row's, by its head: what is behind that may be damaged. */
+static inline bool
+trail_parts_is_of(
+    const struct trail_part *part, const struct trail_parts_row *row)
+{
+	const struct trail_part_head *head = trail_part_head(part);
+
+	return head->first == row->first && head->last == row->last &&
+	    head->crc == row->crc;
+}
 
 /* Whether its row leaves it possible that the part has what is wanted. */
 static inline bool

@@ -267,41 +267,43 @@ struct left {
 	struct checking *checking;
 	struct kv_txn *txn;
 	uint64_t closed;
-	const char *name; /* of the file that is looked at */
 };
 
-/* ERR_EXISTS: it is the row's. */
+/* Whether the file has the name of the part that begins with that entry. */
 static enum err
-compare_name(void *context, const struct trail_parts_row *row)
+is_named(bool *is, const struct left *left, const char *name, uint64_t first)
 {
-	const struct left *left = context;
+	struct trail_parts_row row;
 	char path[FS_PATH_MAX];
-	enum err err = trail_parts_path(
-	    path, left->checking->store, row->month, row->first, "");
+	enum err err = trail_parts_row(&row, left->txn, first);
 
-	if (err != ERR_OK)
-		return err;
-	return strcmp(strrchr(path, '/') + 1, left->name) == 0 ? ERR_EXISTS
-							       : ERR_OK;
+	*is = false;
+	if (err == ERR_NOT_FOUND)
+		return ERR_OK;
+	if (err == ERR_OK)
+		err = trail_parts_path(
+		    path, left->checking->store, row.month, row.first, "");
+	*is = err == ERR_OK && strcmp(strrchr(path, '/') + 1, name) == 0;
+	return err;
 }
 
 /* Nothing removes a stray: it may be the copy of a month that somebody keeps. */
 static enum err
 look_at_part(void *context, const char *name)
 {
-	struct left *left = context;
-	bool temporary;
+	const struct left *left = context;
+	bool temporary, is = false;
 	uint64_t first = trail_parts_first(name, &temporary);
-	enum err err;
+	enum err err = ERR_OK;
 
 	if (first != 0 && (temporary || first > left->closed)) {
 		left->checking->counts->leftovers++;
 		return ERR_OK;
 	}
-	left->name = name;
-	err = trail_parts_each(left->txn, compare_name, left);
-	left->checking->counts->strays += err == ERR_OK;
-	return err == ERR_EXISTS ? ERR_OK : err;
+	if (first != 0)
+		err = is_named(&is, left, name, first);
+	left->checking->counts->strays += err == ERR_OK && !is;
+	return err;
 }
 
 enum err
