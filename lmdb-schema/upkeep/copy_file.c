@@ -100,6 +100,14 @@ is_same(const struct stat *a, const struct stat *b)
 	    a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
+enum err
+copy_base_path(
+    char path[FS_PATH_MAX], const struct copying *copying, const char *to)
+{
+	return fs_path(
+	    path, "%s%s", copying->base, to + strlen(store_dir(copying->to)));
+}
+
 /* Links the base's copy of the file, where there is one; else false. */
 static bool
 link_base(struct copying *copying, const struct stat *st, const char *to)
@@ -108,8 +116,7 @@ link_base(struct copying *copying, const struct stat *st, const char *to)
 	struct stat found;
 
 	if (copying->base == NULL ||
-	    fs_path(path, "%s%s", copying->base,
-		to + strlen(store_dir(copying->to))) != ERR_OK ||
+	    copy_base_path(path, copying, to) != ERR_OK ||
 	    lstat(path, &found) != 0 || !is_same(&found, st) ||
 	    link(path, to) != 0)
 		return false;

@@ -1,6 +1,7 @@
 /* Internals of copy*.c. */
 #pragma once
 
+#include "common/fs.h"
 #include "lmdb-schema/upkeep/copy.h"
 
 struct store;
@@ -23,6 +24,10 @@ struct copying {
  */
 enum err copy_file(
     struct copying *copying, const char *from, const char *to, enum err *lost);
+
+/* Of the base, where there is one, the file that `to` is copied from. */
+enum err copy_base_path(
+    char path[FS_PATH_MAX], const struct copying *copying, const char *to);
 
 /* After *lost: the fault names `from`, and what to do. ERR_OK stays. */
 enum err copy_lost(struct copying *copying, const char *from, enum err lost);

@@ -27,20 +27,14 @@ open_as(struct trail_part **part, const char *path,
     const struct trail_parts_row *row)
 {
 	struct stat st;
-	const struct trail_part_head *head;
 	enum err err;
 
 	*part = NULL;
 	if (lstat(path, &st) != 0)
 		return err_from_errno(errno);
 	err = S_ISREG(st.st_mode) ? trail_part_open(part, path) : ERR_DAMAGED;
-	if (err != ERR_OK)
-		return err;
-	head = trail_part_head(*part);
-	return head->first == row->first && head->last == row->last &&
-		head->crc == row->crc
-	    ? ERR_OK
-	    : ERR_DAMAGED;
+	return err == ERR_OK && !trail_parts_is_of(*part, row) ? ERR_DAMAGED
+							       : err;
 }
 
 /* Compares a file with its row: `whole` all bytes, else the head. */
@@ -76,8 +70,7 @@ take_base(struct copying *copying, struct month *month)
 
 	if (copying->base == NULL)
 		return ERR_OK;
-	err = fs_path(month->base, "%s%s", copying->base,
-	    month->to + strlen(store_dir(copying->to)));
+	err = copy_base_path(month->base, copying, month->to);
 	if (err == ERR_OK)
 		err = compare(month->base, month->row, true);
 	if (err == ERR_OK)
@@ -87,6 +80,14 @@ take_base(struct copying *copying, struct month *month)
 }
 
 /* --- a file --------------------------------------------------------------- */
+
+/* Sound, or in an archive alone. */
+static bool
+is_fine(const struct month *month)
+{
+	return month->lost == ERR_OK ||
+	    (month->lost == ERR_NOT_FOUND && month->row->away);
+}
 
 static void
 tell(struct copying *copying, const struct month *month)
@@ -134,8 +135,7 @@ copy_month(struct copying *copying, struct month *month)
 		    month->from, month->row, copying->counts->linked == linked);
 	if (err_is_limit(month->lost))
 		return month->lost;
-	if (month->lost == ERR_OK ||
-	    (month->lost == ERR_NOT_FOUND && month->row->away))
+	if (is_fine(month))
 		return ERR_OK;
 	err = take_base(copying, month);
 	if (err == ERR_OK && month->base[0] == '\0')
@@ -192,7 +192,7 @@ verify_part(void *context, const struct trail_parts_row *row)
 	month.lost = compare(month.from, row, true);
 	if (err_is_limit(month.lost))
 		return month.lost;
-	if (month.lost != ERR_OK && (month.lost != ERR_NOT_FOUND || !row->away))
+	if (!is_fine(&month))
 		tell(copying, &month);
 	return ERR_OK;
 }
