@@ -20,7 +20,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from grid import GRIDCTL, Grid, write  # noqa: E402
 from stack import (BUILD, PATIENCE, is_sanitized,  # noqa: E402
-                   run_tests, wait_until)
+                   run_in_a_namespace, run_tests, wait_until)
 
 GRIDAPI = os.path.join(BUILD, "fcgi", "gridapi")
 ROWS = "/api/v1/grid?fournisseur=%s&limit=5"
@@ -355,14 +355,7 @@ def a_file_that_may_not_be_read_is_told_by_its_name():
 
 def a_read_only_disk_serves_what_it_has():
     """In a mount namespace of its own."""
-    done = subprocess.run(
-        ["unshare", "-rm", sys.executable, os.path.abspath(__file__),
-         "--read-only"], capture_output=True, text=True, check=False)
-    if "unshare" in done.stderr and not done.stdout:
-        leave_out("no mount namespace here: " + done.stderr.strip())
-        return
-    assert done.returncode == 0, done.stdout + done.stderr
-    print(done.stdout.strip())
+    run_in_a_namespace(__file__, "--read-only")
 
 
 def read_only():

@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from computed import together  # noqa: E402
 from etcd_kit import Etcd, find_etcd  # noqa: E402
 from shares import Sharer, settled  # noqa: E402
-from stack import run_tests, wait_until  # noqa: E402
+from stack import run_in_a_namespace, run_tests, wait_until  # noqa: E402
 
 DISK = "/mnt"
 DISK_MB = 160
@@ -206,13 +206,7 @@ def in_a_disk_of_its_own():
 
 
 def a_node_whose_disk_is_full():
-    test = os.path.abspath(__file__)
-    done = subprocess.run(["unshare", "-rm", sys.executable, test, "--inside"],
-                          capture_output=True, text=True, check=False)
-    if "unshare" in done.stderr and done.returncode != 0 and not done.stdout:
-        print("left out: no mount namespace here: " + done.stderr.strip())
-        return
-    assert done.returncode == 0, done.stdout + done.stderr
+    run_in_a_namespace(__file__, "--inside")
 
 
 if __name__ == "__main__":
