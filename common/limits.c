@@ -29,6 +29,12 @@ limits_addresses(void)
 }
 
 uint64_t
+limits_file_bytes(void)
+{
+	return limit_of(RLIMIT_FSIZE);
+}
+
+uint64_t
 limits_addresses_taken(void)
 {
 	FILE *file = fopen("/proc/self/statm", "re");
@@ -88,7 +94,7 @@ why_no_descriptor(char text[LIMITS_TEXT_MAX])
 static bool
 why_too_long(char text[LIMITS_TEXT_MAX])
 {
-	uint64_t limit = limit_of(RLIMIT_FSIZE);
+	uint64_t limit = limits_file_bytes();
 
 	if (limit == UINT64_MAX)
 		return false;

@@ -21,5 +21,8 @@ const char *limits_why_no_thread(char text[LIMITS_TEXT_MAX], int errnum);
 /* The address space that this process may take; UINT64_MAX: no limit is set. */
 uint64_t limits_addresses(void);
 
+/* The length that a file of this process may have; UINT64_MAX: no limit is set. */
+uint64_t limits_file_bytes(void);
+
 /* The address space that it has taken. */
 uint64_t limits_addresses_taken(void);

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <lmdb.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -70,13 +69,11 @@ static int
 short_write(const char *path)
 {
 	struct statvfs disk;
-	struct rlimit limit;
 	struct stat st;
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 
-	if (stat(path, &st) == 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-	    limit.rlim_cur != RLIM_INFINITY &&
-	    (uint64_t)st.st_size + page > limit.rlim_cur)
+	if (stat(path, &st) == 0 &&
+	    (uint64_t)st.st_size + page > limits_file_bytes())
 		return EFBIG;
 	return statvfs(path, &disk) == 0 &&
 		disk.f_bavail * disk.f_frsize < 16 * page
