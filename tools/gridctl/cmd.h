@@ -14,6 +14,7 @@
 #include "common/jsonw.h"
 #include "common/span.h"
 
+struct stat;
 struct store;
 
 #define CMD_DONE 0
@@ -113,6 +114,14 @@ int cmd_fail(const char *command, enum err err, const struct fault *fault);
  */
 int cmd_settle(
     struct store *store, const char *command, bool imported, bool quiet);
+
+/*
+ * Finds the data directory, or the first folder or file in it, of which `is` is true;
+ * nothing below that is looked at. False: there is none.
+ */
+bool cmd_below(char path[FS_PATH_MAX],
+    bool (*is)(const void *context, const char *path, const struct stat *found),
+    const void *context);
 
 /*
  * Finds the first folder or file in the data directory that this user may not use,

@@ -95,34 +95,11 @@ doctor_say(struct doctor *doctor, enum doctor_level level, const char *about,
 
 /* --- the data directory --------------------------------------------------- */
 
-struct owners {
-	const char *folder;
-	uid_t owner;
-	char other[FS_PATH_MAX]; /* the first that is another's; "": none */
-};
-
-static enum err
-look_at_owner(void *context, const char *name)
+static bool
+is_of_another(const void *context, const char *path, const struct stat *found)
 {
-	struct owners *owners = context;
-	struct owners inside = {.owner = owners->owner};
-	char path[FS_PATH_MAX];
-	struct stat found;
-	enum err err = fs_path(path, "%s/%s", owners->folder, name);
-
-	if (err != ERR_OK || owners->other[0] != '\0' ||
-	    lstat(path, &found) != 0)
-		return ERR_OK; /* gone since it was listed */
-	if (found.st_uid != owners->owner) {
-		snprintf(owners->other, sizeof(owners->other), "%s", path);
-		return ERR_OK;
-	}
-	if (!S_ISDIR(found.st_mode))
-		return ERR_OK;
-	inside.folder = path;
-	err = fs_list(path, look_at_owner, &inside);
-	memcpy(owners->other, inside.other, sizeof(owners->other));
-	return ERR_OK;
+	(void)path;
+	return found->st_uid != *(const uid_t *)context;
 }
 
 /* After a restore or a chown by root, on a machine that has the service's user. */
@@ -136,27 +113,23 @@ is_roots(const char *folder, uid_t owner)
 static void
 look_at_owners(struct doctor *doctor)
 {
-	struct owners owners = {.folder = cmd_data_dir()};
-	char todo[FS_PATH_MAX + 64];
+	const char *folder = cmd_data_dir();
+	char todo[FS_PATH_MAX + 64], other[FS_PATH_MAX];
 	struct stat found;
 
-	if (stat(owners.folder, &found) != 0)
+	if (stat(folder, &found) != 0 || eaccess(folder, R_OK) != 0)
 		return; /* store_open() has told it */
-	owners.owner = found.st_uid;
 	snprintf(todo, sizeof(todo), "as root: chown -R --reference=%s %s",
-	    owners.folder, owners.folder);
-	if (fs_list(owners.folder, look_at_owner, &owners) != ERR_OK)
-		return;
-	if (is_roots(owners.folder, owners.owner))
+	    folder, folder);
+	if (is_roots(folder, found.st_uid))
 		doctor_say(doctor, DOCTOR_WRONG, "owner",
 		    "as root: chown -R product-grid: " GRID_DATA_DIR
 		    ", then start gridapi again",
-		    "%s is root's: gridapi runs as product-grid",
-		    owners.folder);
-	else if (owners.other[0] != '\0')
+		    "%s is root's: gridapi runs as product-grid", folder);
+	else if (cmd_below(other, is_of_another, &found.st_uid))
 		doctor_say(doctor, DOCTOR_WRONG, "owner", todo,
-		    "%s belongs to another user", owners.other);
-	else if (access(owners.folder, W_OK) != 0)
+		    "%s belongs to another user", other);
+	else if (access(folder, W_OK) != 0)
 		doctor_say(doctor, DOCTOR_WRONG, "owner",
 		    errno == EROFS ? "mount the disk for writing again: read "
 				     "the kernel's log first"

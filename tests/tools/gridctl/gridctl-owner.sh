@@ -87,6 +87,15 @@ for user in root nobody; do
     is "$user's prune names $folder" named "$folder" $user prune
   done
 done
+# Also where the data directory is named by a link.
+ln -s data "$work/link"
+linked() {
+  shut facts setpriv --reuid=nobody --regid="$(id -g nobody)" --clear-groups \
+    "$work/gridctl" --data "$work/link" stat &&
+    grep -q "^gridctl stat: $work/link/facts: .*permission denied" "$work/out"
+}
+is "a folder is named behind a link, too" linked
+rm "$work/link"
 rmdir "$work/data/trail"
 
 # Another user, in the data directory's group or not, learns from every command
