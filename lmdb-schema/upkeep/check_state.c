@@ -283,7 +283,8 @@ is_named(bool *is, const struct left *left, const char *name, uint64_t first)
 	if (err == ERR_OK)
 		err = trail_parts_path(
 		    path, left->checking->store, row.month, row.first, "");
-	*is = err == ERR_OK && strcmp(strrchr(path, '/') + 1, name) == 0;
+	if (err == ERR_OK)
+		*is = strcmp(strrchr(path, '/') + 1, name) == 0;
 	return err;
 }
 
