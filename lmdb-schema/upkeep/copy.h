@@ -23,6 +23,8 @@ struct copy_lost_month {
 
 struct copy_listener {
 	void (*tell)(void *context, const struct copy_lost_month *month);
+	/* A month of `base` that is damaged, and copied instead of linked. */
+	void (*tell_base)(void *context, const char *path);
 	void *context;
 };
 
@@ -33,9 +35,9 @@ struct copy_listener {
  * changes, and is there with the same name, size and time of writing, is not
  * copied again but linked. Copies keep the time of writing.
  *
- * Each month's file of the trail is compared with its row. Where it is not sound,
- * the base's is taken, or else it is left out: the listener, which may be NULL, is
- * told, and all else is copied.
+ * Each month's file of the trail is compared with its row, and so is the base's
+ * before it is linked. Where it is not sound, the base's is taken, or else it is
+ * left out: the listener, which may be NULL, is told, and all else is copied.
  *
  *   ERR_EXISTS     `to` exists and is not an empty folder
  *   ERR_NOT_FOUND  `from` is no data directory

@@ -18,6 +18,7 @@ struct month {
 	const struct trail_parts_row *row;
 	char from[FS_PATH_MAX], to[FS_PATH_MAX];
 	char base[FS_PATH_MAX]; /* the base's file that was taken, or empty */
+	bool linked; /* `to` is the base's file, which is sound */
 	enum err lost; /* why `from` is not as it was written */
 };
 
@@ -52,7 +53,7 @@ compare(const char *path, const struct trail_parts_row *row, bool whole)
 
 /* --- the base's file ------------------------------------------------------ */
 
-/* In place of what was copied; `lost` stays. */
+/* In place of what was copied or linked; `lost` stays. */
 static enum err
 copy_from_base(struct copying *copying, const struct month *month)
 {
@@ -74,9 +75,48 @@ take_base(struct copying *copying, struct month *month)
 	if (err == ERR_OK)
 		err = compare(month->base, month->row, true);
 	if (err == ERR_OK)
-		return copy_from_base(copying, month);
+		return month->linked ? ERR_OK : copy_from_base(copying, month);
 	month->base[0] = '\0';
 	return err_is_limit(err) ? err : ERR_OK;
+}
+
+/* Copies the file in place of the base's, which was linked and is not sound. */
+static enum err
+copy_instead(struct copying *copying, struct month *month)
+{
+	const struct copy_listener *listener = copying->listener;
+	struct copying alone = *copying;
+	char base[FS_PATH_MAX];
+	enum err err = copy_base_path(base, copying, month->to);
+
+	if (err == ERR_OK && listener != NULL)
+		listener->tell_base(listener->context, base);
+	if (err == ERR_OK)
+		err = fs_unlink(month->to);
+	alone.base = NULL;
+	return err == ERR_OK
+	    ? copy_file(&alone, month->from, month->to, &month->lost)
+	    : err;
+}
+
+/*
+ * A damaged file of the base would be in each later backup: one that is linked is
+ * compared. Only a later program can compare one of a later version.
+ */
+static enum err
+copy_or_link(struct copying *copying, struct month *month)
+{
+	const struct copy_counts before = *copying->counts;
+	enum err err = copy_file(copying, month->from, month->to, &month->lost);
+
+	if (err != ERR_OK || copying->counts->linked == before.linked)
+		return err;
+	err = compare(month->to, month->row, true);
+	month->linked = err == ERR_OK || err == ERR_VERSION;
+	if (month->linked)
+		return ERR_OK;
+	*copying->counts = before;
+	return err_is_limit(err) ? err : copy_instead(copying, month);
 }
 
 /* --- a file --------------------------------------------------------------- */
@@ -125,14 +165,12 @@ leave_out(const struct month *month)
 static enum err
 copy_month(struct copying *copying, struct month *month)
 {
-	const uint64_t linked = copying->counts->linked;
-	enum err err = copy_file(copying, month->from, month->to, &month->lost);
+	enum err err = copy_or_link(copying, month);
 
 	if (err != ERR_OK)
 		return err;
 	if (month->lost == ERR_OK)
-		month->lost = compare(
-		    month->from, month->row, copying->counts->linked == linked);
+		month->lost = compare(month->from, month->row, true);
 	if (err_is_limit(month->lost))
 		return month->lost;
 	if (is_fine(month))

@@ -85,6 +85,17 @@ tell_month(void *context, const struct copy_lost_month *month)
 		    telling->command, month->base);
 }
 
+static void
+tell_base(void *context, const char *path)
+{
+	const struct telling *telling = context;
+
+	fprintf(stderr,
+	    "gridctl %s: %s is not sound: it is copied anew, and not linked; "
+	    "test the disk of the backups\n",
+	    telling->command, path);
+}
+
 static int
 tell_months(const struct telling *telling, const struct copy_counts *counts)
 {
@@ -121,7 +132,7 @@ static int
 copy(const char *command, const char *from, const char *to, const char *base)
 {
 	struct telling telling = {command, from, to};
-	const struct copy_listener listener = {tell_month, &telling};
+	const struct copy_listener listener = {tell_month, tell_base, &telling};
 	struct copy_counts counts;
 	struct fault fault;
 	enum err err;
@@ -211,7 +222,7 @@ static int
 verify(const char *to)
 {
 	struct telling telling = {"restore", to, to};
-	const struct copy_listener listener = {tell_month, &telling};
+	const struct copy_listener listener = {tell_month, NULL, &telling};
 	struct copy_counts counts;
 	struct fault fault;
 	enum err err;

@@ -24,7 +24,7 @@
 
 static struct copy_counts copied;
 static struct copy_lost_month lost_month;
-static char lost_base[FS_PATH_MAX];
+static char lost_base[FS_PATH_MAX], bent_base[FS_PATH_MAX];
 
 static void
 note_lost(void *context, const struct copy_lost_month *month)
@@ -34,11 +34,19 @@ note_lost(void *context, const struct copy_lost_month *month)
 	snprintf(lost_base, sizeof(lost_base), "%s", month->base);
 }
 
+static void
+note_base(void *context, const char *path)
+{
+	(void)context;
+	snprintf(bent_base, sizeof(bent_base), "%s", path);
+}
+
 /* The months that are not sound in the data directory. */
 static uint64_t
 copy_onto(const char *name, const char *base)
 {
-	static const struct copy_listener listener = {note_lost, NULL};
+	static const struct copy_listener listener = {
+	    note_lost, note_base, NULL};
 	char path[FS_PATH_MAX] = "", from[FS_PATH_MAX];
 	struct fault fault;
 
@@ -61,21 +69,25 @@ copy(const char *name)
 	return copy_onto(name, NULL);
 }
 
-/* Another byte at the beginning of a section. */
+/* Another byte at the beginning of a section; the time of writing stays. */
 static void
-bend_february(unsigned section)
+bend(const char *name, unsigned section)
 {
 	struct trail_part_head head;
+	struct stat st;
 	char byte;
-	int fd = open(scratch_path(FEBRUARY), O_RDWR);
+	int fd = open(scratch_path(name), O_RDWR);
 
 	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(fstat(fd, &st), 0);
 	ck_assert_int_eq(pread(fd, &head, sizeof(head), 0), sizeof(head));
 	ck_assert_int_eq(
 	    pread(fd, &byte, 1, (off_t)head.section[section].at), 1);
 	byte ^= 4;
 	ck_assert_int_eq(
 	    pwrite(fd, &byte, 1, (off_t)head.section[section].at), 1);
+	ck_assert_int_eq(
+	    futimens(fd, (struct timespec[]){st.st_atim, st.st_mtim}), 0);
 	close(fd);
 }
 
@@ -114,7 +126,7 @@ END_TEST
 
 START_TEST(a_damaged_part_is_told_with_its_entries)
 {
-	bend_february((unsigned)_i);
+	bend(FEBRUARY, (unsigned)_i);
 	told_check(states);
 	ck_assert_uint_eq(told_counts.damages, 1);
 	told_must_have("entries 901 to 1000 of the audit trail");
@@ -244,9 +256,21 @@ END_TEST
 START_TEST(a_month_with_another_byte_comes_from_the_base)
 {
 	ck_assert_uint_eq(copy("first"), 0);
-	bend_february((unsigned)_i);
+	bend(FEBRUARY, (unsigned)_i);
 	ck_assert_uint_eq(copy_onto("copy", "first"), 1);
 	ck_assert_uint_eq(copied.months_of_base, 1);
+	ck_assert_uint_eq(copied.linked, 2); /* each month once */
+	must_be_whole("copy");
+}
+END_TEST
+
+START_TEST(a_bent_month_of_the_base_is_not_linked)
+{
+	ck_assert_uint_eq(copy("first"), 0);
+	bend("first/trail/2026-02-0000000000000385.part", (unsigned)_i);
+	ck_assert_uint_eq(copy_onto("copy", "first"), 0);
+	ck_assert_ptr_nonnull(strstr(bent_base, "first/trail/2026-02-"));
+	ck_assert_uint_eq(copied.linked, 1);
 	must_be_whole("copy");
 }
 END_TEST
@@ -254,7 +278,7 @@ END_TEST
 /* The other blocks of the month can be read. */
 START_TEST(without_a_base_a_month_with_another_byte_is_told_and_kept)
 {
-	bend_february(TRAIL_PART_ENTRIES);
+	bend(FEBRUARY, TRAIL_PART_ENTRIES);
 	ck_assert_uint_eq(copy("copy"), 1);
 	ck_assert_uint_eq(copied.months_of_base, 0);
 	ck_assert_int_eq(
@@ -346,6 +370,8 @@ test_suite(void)
 	tcase_add_loop_test(tc, without_a_base_all_else_is_copied, 0, 6);
 	tcase_add_loop_test(tc, a_month_with_another_byte_comes_from_the_base,
 	    0, TRAIL_PART_SECTIONS);
+	tcase_add_loop_test(
+	    tc, a_bent_month_of_the_base_is_not_linked, 0, TRAIL_PART_SECTIONS);
 	tcase_add_test(
 	    tc, without_a_base_a_month_with_another_byte_is_told_and_kept);
 	tcase_add_test(tc, a_spoilt_base_is_not_taken);
