@@ -273,23 +273,74 @@ fi
 
 # The night with a month that is not sound, and again once it is mended.
 printf '[inbox]\nfolder =\n[backup]\nfolder = %s\n' "$work/nights" >"$work/night.conf"
-mkdir "$work/nights"
+mkdir "$work/nights" "$work/csv" # a night without an import fails for itself
+printf 'code,nom\nF1,One\n' >"$work/csv/suppliers.csv"
+{ echo fournisseur,codein,libelle1,libelle2,marque,gtin,reference,codeCentrale,code3,pcb,prixAchat,prixVente,tva,gamme
+  echo F1,A1,one,,,,,,,,,,,; } >"$work/csv/articles.csv"
+grid full import --quiet "$work/csv" >/dev/null
 cp -r "$work/good" "$work/nights/20200101T000000Z"
-night() {
+night() { # CODE STATE: of the night, and of its backup
+  before=$(ls "$work/nights" | tail -n 1)
+  while [ "$(date -u +%Y%m%dT%H%M%SZ)" = "$before" ]; do sleep 0.05; done
   grid full night run --settings "$work/night.conf" >"$work/out" 2>"$work/err"
+  [ $? = "$1" ] || return 1
   cat "$work/err" >>"$work/out"
-  grep -q "^  backup .* $1 " "$work/out"
+  grep -q "^  backup .* $2 " "$work/out"
 }
+newest_night() { ls "$work/nights" | tail -n 1; }
 head -c 300 "$work/sound" >"$part"
-is "a night with a bad month makes no backup" night failed
+rm "$work/full/backups.json"
+is "a night with a bad month fails" night 1 failed
+is "by this alone" [ "$(grep -c '^  [a-z]* .* failed ' "$work/out")" = 1 ]
 is "names the month of the data directory" grep -qF "    gridctl backup: $part: entries 1 to 12" "$work/out"
 is "and that of the last backup" grep -qF "$work/nights/20200101T000000Z/trail/" "$work/out"
 is "and nothing that is gone" eval '! grep -q backup\.part/ "$work/out"'
 is "and copies once" eval '! grep -qE "copied anew|test the disk" "$work/out"'
-is "it keeps the earlier one" [ "$(ls "$work/nights")" = 20200101T000000Z ]
+is "it makes the backup with the last one's month" [ "$(ls "$work/nights" | wc -l)" = 2 ]
+is "which is whole" whole "nights/$(newest_night)"
+is "and has all entries" same "nights/$(newest_night)"
+night 1 failed
+is "and says that it is, and what mends the data directory" \
+  grep -q "    gridctl night: $work/nights/$(newest_night) is made, and whole: 'cp -p' from its folder trail" "$work/out"
+is "its time is noted" [ -s "$work/full/backups.json" ]
+for one in "$work"/nights/*/trail/"$(basename "$part")"; do
+  rm "$one" # each is a link to the same file
+  head -c 300 "$work/sound" >"$one"
+done
+count=$(ls "$work/nights" | wc -l)
+is "without a sound month anywhere the night fails, too" night 1 failed
+is "and makes no backup" [ "$(ls "$work/nights" | wc -l)" = "$count" ]
+is "nor says that it has" eval '! grep -q "is made, and whole" "$work/out"'
+for one in "$work"/nights/*/trail/"$(basename "$part")"; do
+  cp -p "$work/sound" "$one"
+done
 cp -p "$work/nights/20200101T000000Z/trail/$(basename "$part")" "$part"
-is "as told, the next night makes one" night done
-is "beside the earlier" [ "$(ls "$work/nights" | wc -l)" = 2 ]
+is "as told, the next night makes one" night 0 done
+is "beside the earlier ones" [ "$(ls "$work/nights" | wc -l)" = $((count + 1)) ]
+
+# The base's month is bent, and has the size and the time of the one here.
+rm -rf "$work/bent" "$work/onto"
+grid full backup "$work/bent" >/dev/null
+bent=$work/bent/trail/$(basename "$part")
+part=$bent flip 204
+touch -r "$part" "$bent"
+onto_bent() { # CODE
+  rm -rf "$work/onto"
+  grid full backup --base "$work/bent" "$work/onto" >"$work/out" 2>"$work/err"
+  [ $? = "$1" ]
+}
+is "a backup on top of one with a bent month is made" onto_bent 0
+is "which names it" told "^gridctl backup: $bent is not sound: it is copied anew, and not linked; test"
+is "and is whole" whole onto
+is "with all entries" same onto
+cp -p "$work/sound" "$bent"
+touch -r "$part" "$bent"
+flip 204
+touch -r "$bent" "$part"
+is "a bent month here fails the backup, though its size and time are the base's" onto_bent 1
+is "which names it" told "^gridctl backup: $part: entries 1 to 12 .*: stored data damaged"
+is "and the sound one that is linked" told "^gridctl backup: $bent is sound"
+is "and is whole" whole onto
 
 cp "$work/sound" "$part"
 flip 9 # of the version, and of its checksum

@@ -94,8 +94,12 @@ void cmd_end_after(const char *command, int64_t seconds);
 void cmd_set_rows(uint64_t rows);
 uint64_t cmd_rows(void);
 
-/* As gridctl backup, without noting that one was made; `base` may be NULL. */
-int cmd_backup_copy(const char *to, const char *base);
+/*
+ * As gridctl backup, without noting that one was made; `base` may be NULL. *whole:
+ * the backup has all, also where the data directory is at fault and the result is
+ * CMD_FAILED, since the base had what is damaged there.
+ */
+int cmd_backup_copy(bool *whole, const char *to, const char *base);
 
 /* Runs a command with these words, NULL-ended, its name first: its exit code. */
 int cmd_by_words(int (*run)(int argc, char **argv), const char *const *words);

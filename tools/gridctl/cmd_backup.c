@@ -129,7 +129,8 @@ tell_counts(const struct telling *telling, const char *base,
 }
 
 static int
-copy(const char *command, const char *from, const char *to, const char *base)
+copy(bool *whole, const char *command, const char *from, const char *to,
+    const char *base)
 {
 	struct telling telling = {command, from, to};
 	const struct copy_listener listener = {tell_month, tell_base, &telling};
@@ -139,6 +140,7 @@ copy(const char *command, const char *from, const char *to, const char *base)
 
 	fault_clear(&fault);
 	err = store_copy(from, to, base, &listener, &counts, &fault);
+	*whole = err == ERR_OK && counts.months_lost == counts.months_of_base;
 	return err == ERR_OK ? tell_counts(&telling, base, &counts)
 			     : cmd_fail(command, err, &fault);
 }
@@ -174,15 +176,16 @@ check_backup(const char *from, struct fault *fault)
 }
 
 int
-cmd_backup_copy(const char *to, const char *base)
+cmd_backup_copy(bool *whole, const char *to, const char *base)
 {
 	struct fault fault;
 	enum err err = ERR_OK;
 
+	*whole = false;
 	fault_clear(&fault);
 	if (base != NULL)
 		err = check_backup(base, &fault);
-	return err == ERR_OK ? copy("backup", cmd_data_dir(), to, base)
+	return err == ERR_OK ? copy(whole, "backup", cmd_data_dir(), to, base)
 			     : cmd_fail("backup", err, &fault);
 }
 
@@ -190,13 +193,14 @@ int
 cmd_backup(int argc, char **argv)
 {
 	struct options options = {NULL};
+	bool whole;
 	int args,
 	    result = cmd_options(&options, &backup_spec, argc, argv, &args);
 
 	if (result != CMD_GO)
 		return result;
-	result = cmd_backup_copy(argv[1], options.base);
-	if (result == CMD_DONE)
+	result = cmd_backup_copy(&whole, argv[1], options.base);
+	if (whole)
 		backups_note("backup", BACKUP_MADE);
 	return result;
 }
@@ -265,6 +269,7 @@ cmd_restore(int argc, char **argv)
 {
 	struct restore_options options = {"ssh"};
 	struct fault fault;
+	bool whole;
 	int args,
 	    result = cmd_options(&options, &restore_spec, argc, argv, &args);
 	enum err err;
@@ -275,6 +280,7 @@ cmd_restore(int argc, char **argv)
 		return fetch(argv[1], options.ssh);
 	fault_clear(&fault);
 	err = check_backup(argv[1], &fault);
-	return err == ERR_OK ? copy("restore", argv[1], cmd_data_dir(), NULL)
-			     : cmd_fail("restore", err, &fault);
+	return err == ERR_OK
+	    ? copy(&whole, "restore", argv[1], cmd_data_dir(), NULL)
+	    : cmd_fail("restore", err, &fault);
 }

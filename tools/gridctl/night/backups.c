@@ -127,54 +127,57 @@ check(const char *dir)
 	return result;
 }
 
-static int
-copy_onto(const char *aside, const char *base)
-{
-	return cmd_backup_copy(aside, base[0] == '\0' ? NULL : base);
-}
+/* A backup in the making. */
+struct making {
+	const struct night_settings *settings;
+	const char *aside, *base; /* base: NULL for none */
+	bool whole; /* it has all, perhaps with the base's help */
+	bool sound; /* and every byte is as it was written */
+};
 
-static int
-check_copy(const char *aside, const struct night_settings *settings)
+static bool
+is_sound(const struct making *making)
 {
 	uint64_t rows = cmd_rows();
-	int result = settings->verify ? check(aside) : CMD_DONE;
+	bool sound =
+	    !making->settings->verify || check(making->aside) == CMD_DONE;
 
 	cmd_set_rows(rows);
+	return sound;
+}
+
+/* CMD_FAILED with a sound backup: the data directory is to be mended. */
+static int
+copy_and_check(struct making *making)
+{
+	int result =
+	    cmd_backup_copy(&making->whole, making->aside, making->base);
+
+	making->sound = making->whole && is_sound(making);
 	return result;
 }
 
-/* A file of the base that the disk has damaged would be in each later backup. */
-static int
-copy_anew(const char *aside, const struct night_settings *settings)
-{
-	int result;
-	enum err err = fs_remove_tree(aside);
-
-	if (err != ERR_OK && err != ERR_NOT_FOUND)
-		return wrong(aside, err);
-	fprintf(stderr,
-	    "gridctl night: the backup on top of the last one is not sound: "
-	    "all is copied anew; test the disk of the backups\n");
-	result = copy_onto(aside, "");
-	return result == CMD_DONE ? check_copy(aside, settings) : result;
-}
-
 /*
+ * A file of the base that the disk has damaged would be in each later backup.
  * Where the copy itself fails, the data directory or the disk is to be mended, and
  * a copy of all of it would fail as well.
  */
 static int
-copy_and_check(
-    const char *aside, const char *base, const struct night_settings *settings)
+copy_again_if_bent(struct making *making)
 {
-	int result = copy_onto(aside, base);
+	int result = copy_and_check(making);
+	enum err err;
 
-	if (result != CMD_DONE)
+	if (!making->whole || making->sound || making->base == NULL)
 		return result;
-	result = check_copy(aside, settings);
-	return result != CMD_DONE && base[0] != '\0'
-	    ? copy_anew(aside, settings)
-	    : result;
+	err = fs_remove_tree(making->aside);
+	if (err != ERR_OK && err != ERR_NOT_FOUND)
+		return wrong(making->aside, err);
+	fprintf(stderr,
+	    "gridctl night: the backup on top of the last one is not sound: "
+	    "all is copied anew; test the disk of the backups\n");
+	making->base = NULL;
+	return copy_and_check(making);
 }
 
 /* Removes what a night that was cut off has left of these. */
@@ -188,12 +191,34 @@ clear(const char *aside, const char *path)
 	return err == ERR_NOT_FOUND ? ERR_OK : err;
 }
 
+/* Gives the backup its name, and removes the oldest ones. */
+static int
+publish(const struct making *making, const char *path, int result)
+{
+	enum err err = fs_publish(making->aside, path);
+
+	if (err == ERR_OK) {
+		backups_note("night", BACKUP_MADE);
+		err = rotate(making->settings);
+	}
+	if (err != ERR_OK)
+		return wrong(making->settings->backup_to, err);
+	if (result != CMD_DONE)
+		fprintf(stderr,
+		    "gridctl night: %s is made, and whole: 'cp -p' from its "
+		    "folder trail mends the months of the data directory that "
+		    "are named above\n",
+		    path);
+	return result;
+}
+
 int
 backups_make(const struct night_settings *settings, const char *id)
 {
 	const char *folder = settings->backup_to;
 	char aside[FS_PATH_MAX], path[FS_PATH_MAX], base[FS_PATH_MAX] = "";
 	char last[BACKUP_ID_MAX];
+	struct making making = {.settings = settings, .aside = aside};
 	int result;
 	enum err err = fs_mkdir(folder);
 
@@ -207,17 +232,12 @@ backups_make(const struct night_settings *settings, const char *id)
 		err = fs_path(base, "%s/%s", folder, last);
 	if (err != ERR_OK)
 		return wrong(folder, err);
-	result = copy_and_check(aside, base, settings);
-	if (result != CMD_DONE) {
-		(void)fs_remove_tree(aside); /* room for the next */
-		return result;
-	}
-	err = fs_publish(aside, path);
-	if (err == ERR_OK) {
-		backups_note("night", BACKUP_MADE);
-		err = rotate(settings);
-	}
-	return err == ERR_OK ? CMD_DONE : wrong(folder, err);
+	making.base = base[0] == '\0' ? NULL : base;
+	result = copy_again_if_bent(&making);
+	if (making.sound)
+		return publish(&making, path, result);
+	(void)fs_remove_tree(aside); /* room for the next */
+	return CMD_FAILED;
 }
 
 /* --- trying one ---------------------------------------------------------------- */

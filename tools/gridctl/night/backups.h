@@ -11,7 +11,8 @@
 /*
  * Makes the backup `id` on top of the newest one, reads it where the settings
  * say so, and removes the oldest ones. A base that turns out to be damaged is not
- * used: then all is copied. The exit code.
+ * used: then all is copied. The exit code: CMD_FAILED also where the backup is made,
+ * and the base had to give it what is damaged in the data directory.
  */
 int backups_make(const struct night_settings *settings, const char *id);
 
