@@ -207,13 +207,6 @@ cmd_backup(int argc, char **argv)
 
 /* --- from another host ---------------------------------------------------- */
 
-/* As rsync tells them apart: a colon before the first slash. */
-static bool
-is_away(const char *from)
-{
-	return from[strcspn(from, ":/")] == ':';
-}
-
 static enum err
 refuse(void *context, const char *name)
 {
@@ -276,7 +269,7 @@ cmd_restore(int argc, char **argv)
 
 	if (result != CMD_GO)
 		return result;
-	if (is_away(argv[1]))
+	if (backups_is_away(argv[1]))
 		return fetch(argv[1], options.ssh);
 	fault_clear(&fault);
 	err = check_backup(argv[1], &fault);

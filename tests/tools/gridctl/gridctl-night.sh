@@ -294,10 +294,10 @@ mkdir "$work/inbocks"
 is "once it is made, the night is done" typing
 
 # Folders that a night must not write to.
-misplaced() { # SECTION FOLDER PATTERN
-  printf '[inbox]\nfolder =\n[%s]\nfolder = %s\n' "$1" "$2" >"$work/misplaced.conf"
-  isnt "$1 to $2 is refused" grid night run --settings "$work/misplaced.conf"
-  is "and why" told "^gridctl night: .$1. folder: .*$3"
+misplaced() { # SECTION FOLDER PATTERN [SETTING]
+  printf '[inbox]\nfolder =\n[%s]\n%s = %s\n' "$1" "${4:-folder}" "$2" >"$work/misplaced.conf"
+  isnt "$1 ${4:-} to $2 is refused" grid night run --settings "$work/misplaced.conf"
+  is "and why" told "^gridctl night: .$1. ${4:-folder}: .*$3"
 }
 ln -s "$data/trail" "$work/linked-trail"
 mkdir -p "$data/trail"
@@ -306,6 +306,12 @@ misplaced backup "$data/trail/new/er" 'is in the data directory'
 misplaced backup "$work/linked-trail/x" 'is in the data directory'
 misplaced export "$data/trail" 'is in the data directory'
 misplaced backup backups 'is no whole path'
+misplaced backup "$data/copies" "is in the data directory $data: name a folder outside" send_to
+misplaced backup "$work/linked-trail" 'is in the data directory' send_to
+ln -s "$work" "$work/linked-work"
+misplaced backup "$work/linked-work" "holds the data directory $data: name" send_to
+rm "$work/linked-work"
+misplaced backup copies 'is no whole path' send_to
 isnt "which makes none" test -e backups
 rm "$work/linked-trail"
 

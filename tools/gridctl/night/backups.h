@@ -29,6 +29,9 @@ int backups_test(const struct night_settings *settings);
 #define BACKUP_ID_MAX 20
 enum err backups_newest(char id[BACKUP_ID_MAX], const char *folder);
 
+/* Whether rsync finds the place on another host: a colon before the first slash. */
+bool backups_is_away(const char *place);
+
 /*
  * Copies a backup from there, "user@host:/srv/grid/20261123T020005Z", into the
  * folder `to`, which is a data directory only when all of it has come. `ssh` is

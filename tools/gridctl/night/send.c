@@ -105,6 +105,12 @@ send_all(const char *from, const char *to, const char *ssh, bool markers)
 		to, NULL});
 }
 
+bool
+backups_is_away(const char *place)
+{
+	return place[strcspn(place, ":/")] == ':';
+}
+
 int
 backups_send(const struct night_settings *settings)
 {

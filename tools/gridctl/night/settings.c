@@ -3,7 +3,9 @@
 #include <assert.h>
 #include <string.h>
 
+#include "common/count.h"
 #include "common/fs.h"
+#include "tools/gridctl/night/backups.h"
 
 #define INBOX GRID_SPOOL_DIR "/inbox"
 
@@ -60,39 +62,62 @@ night_settings_has_inbox(const struct night_settings *settings)
 
 /* --- folders -------------------------------------------------------------- */
 
+struct folder {
+	const char *name, *path;
+	bool outside; /* of the data directory */
+	bool beside; /* nor with the data directory in it */
+};
+
+static const char *
+why_not(const struct folder *folder, const char *data_dir)
+{
+	if (folder->outside && fs_is_within(folder->path, data_dir))
+		return "is in";
+	return folder->beside && fs_is_within(data_dir, folder->path) ? "holds"
+								      : NULL;
+}
+
+static enum err
+check_folder(
+    const struct folder *folder, const char *data_dir, struct fault *fault)
+{
+	const char *why;
+
+	if (folder->path[0] == '\0')
+		return ERR_OK;
+	if (folder->path[0] != '/') {
+		fault_set(fault, folder->name,
+		    "is no whole path: name the folder from the root on, as "
+		    "in /srv/grid: \"%s\"",
+		    folder->path);
+		return ERR_BAD_INPUT;
+	}
+	why = why_not(folder, data_dir);
+	if (why == NULL)
+		return ERR_OK;
+	fault_set(fault, folder->name,
+	    "%s %s the data directory %s: name a folder outside of it, best on "
+	    "another disk",
+	    folder->path, why, data_dir);
+	return ERR_BAD_INPUT;
+}
+
 enum err
 night_settings_check(const struct night_settings *settings,
     const char *data_dir, struct fault *fault)
 {
-	const struct {
-		const char *name, *folder;
-		bool outside;
-	} folders[] = {
-	    {"[inbox] folder", settings->inbox, false},
-	    {"[export] folder", settings->export_to, true},
-	    {"[backup] folder", settings->backup_to, true},
+	const struct folder folders[] = {
+	    {"[inbox] folder", settings->inbox, false, false},
+	    {"[export] folder", settings->export_to, true, false},
+	    {"[backup] folder", settings->backup_to, true, false},
+	    {"[backup] send_to",
+		backups_is_away(settings->send_to) ? "" : settings->send_to,
+		true, true}, /* rsync gives it the mode of the backups' */
 	};
+	enum err err = ERR_OK;
 
 	assert(data_dir != NULL);
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-		const char *folder = folders[i].folder;
-
-		if (folder[0] == '\0')
-			continue;
-		if (folder[0] != '/') {
-			fault_set(fault, folders[i].name,
-			    "is no whole path: name the folder from the root "
-			    "on, as in /srv/grid: \"%s\"",
-			    folder);
-			return ERR_BAD_INPUT;
-		}
-		if (folders[i].outside && fs_is_within(folder, data_dir)) {
-			fault_set(fault, folders[i].name,
-			    "%s is in the data directory %s: name a folder "
-			    "outside of it, best on another disk",
-			    folder, data_dir);
-			return ERR_BAD_INPUT;
-		}
-	}
-	return ERR_OK;
+	for (size_t i = 0; i < COUNT(folders) && err == ERR_OK; i++)
+		err = check_folder(&folders[i], data_dir, fault);
+	return err;
 }

@@ -31,7 +31,7 @@ bool night_settings_has_inbox(const struct night_settings *settings);
 
 /*
  * ERR_BAD_INPUT for a folder that is no whole path, or where the night would write
- * into the data directory.
+ * into the data directory, or change a folder above it.
  */
 enum err night_settings_check(const struct night_settings *settings,
     const char *data_dir, struct fault *fault);
