@@ -215,6 +215,15 @@ settings_check(const struct api_settings *settings, struct fault *fault)
 	return ERR_BAD_INPUT;
 }
 
+const char *
+settings_note(const struct api_settings *settings)
+{
+	return settings->trail_archive[0] != '\0' && settings->trail_keep == 0
+	    ? "[trail] archive is set, and [trail] keep is 0: no month is "
+	      "taken there; set keep to the months that stay here"
+	    : NULL;
+}
+
 enum err
 settings_check_gridctl(const struct api_settings *settings, struct fault *fault)
 {

@@ -58,6 +58,9 @@ struct api_settings {
 enum err settings_check(
     const struct api_settings *settings, struct fault *fault);
 
+/* A setting that does nothing without another one, for a person; NULL: none. */
+const char *settings_note(const struct api_settings *settings);
+
 /* Whether compute.gridctl can be run; what else the fault says. */
 enum err settings_check_gridctl(
     const struct api_settings *settings, struct fault *fault);

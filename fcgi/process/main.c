@@ -128,6 +128,16 @@ read_settings(struct api_settings *settings, const struct options *options,
 	return err;
 }
 
+/* At the start and at a reload; a check prints it. */
+static void
+log_note(const struct api_settings *settings)
+{
+	const char *note = settings_note(settings);
+
+	if (note != NULL)
+		log_warn("%s", note);
+}
+
 static void
 free_settings(struct api_settings *settings)
 {
@@ -154,6 +164,7 @@ reload(void *context)
 	free_settings(source->settings);
 	*source->settings = fresh;
 	log_open("gridapi", (enum log_level)fresh.log_level);
+	log_note(&fresh);
 }
 
 /* Connections, snapshots and maps: each is a descriptor. */
@@ -172,11 +183,14 @@ raise_file_limit(void)
 static int
 check(const struct api_settings *settings, struct metrics *metrics)
 {
+	const char *note = settings_note(settings);
 	struct server *server = NULL;
 	struct fault fault;
 	enum err err;
 
 	fault_clear(&fault);
+	if (note != NULL)
+		puts(note);
 	err = settings_check_gridctl(settings, &fault);
 	/* A disk may be mounted later: serving needs no archive. */
 	if (err == ERR_OK && settings->trail_archive[0] != '\0')
@@ -212,6 +226,7 @@ serve_all(struct settings_source *source, struct metrics *metrics)
 		tell(&fault, err);
 		return 1;
 	}
+	log_note(source->settings);
 	raise_file_limit();
 	result = pool_run(&job);
 	listen_close(&listen);

@@ -131,6 +131,21 @@ START_TEST(an_archive_has_a_whole_path)
 }
 END_TEST
 
+START_TEST(an_archive_without_months_to_keep_is_noted)
+{
+	ck_assert_ptr_null(settings_note(&settings));
+	ck_assert_int_eq(conf_set(&settings, settings_rows, settings_count,
+			     "trail", "archive", "/srv/archive", &fault),
+	    ERR_OK);
+	ck_assert_ptr_nonnull(
+	    strstr(settings_note(&settings), "[trail] keep is 0"));
+	ck_assert_int_eq(conf_set(&settings, settings_rows, settings_count,
+			     "trail", "keep", "12", &fault),
+	    ERR_OK);
+	ck_assert_ptr_null(settings_note(&settings));
+}
+END_TEST
+
 static const struct {
 	const char *url;
 	bool good;
@@ -262,6 +277,7 @@ test_suite(void)
 	tcase_add_test(tc, the_man_page_lists_every_setting);
 	tcase_add_test(tc, months_are_only_taken_to_a_folder);
 	tcase_add_test(tc, an_archive_has_a_whole_path);
+	tcase_add_test(tc, an_archive_without_months_to_keep_is_noted);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

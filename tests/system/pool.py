@@ -410,6 +410,20 @@ def what_cannot_start_says_why_and_ends():
         assert noted.returncode == 0 and (
             "twice.conf: [log] level is set twice (lines 2 and 3): the later "
             "one counts" in noted.stdout), noted
+        noted = subprocess.run(
+            grid.arguments() + ["--set", "trail.archive=" + grid.path("run"),
+                                "--check"],
+            capture_output=True, timeout=PATIENCE, text=True)
+        assert noted.returncode == 0 and noted.stdout.startswith(
+            "[trail] archive is set, and [trail] keep is 0: "), noted
+
+
+def a_setting_without_effect_is_noted_at_the_start_and_at_a_reload():
+    with stack(settings={"trail.archive": "/srv/archive"}) as grid:
+        note = "[trail] archive is set, and [trail] keep is 0: "
+        assert grid.log().count(note) == 1, grid.log()
+        grid.pool.send_signal(signal.SIGHUP)
+        wait_until(lambda: grid.log().count(note) == 2, "the note")
         for words in (["--set", "pages.threads=none"], ["--set", "threads"],
                       ["--config", grid.path("nofile")]):
             bad = subprocess.run([DOUBLE] + words, capture_output=True,
@@ -753,6 +767,7 @@ run_tests([
     workers_do_not_outlive_their_supervisor,
     a_killed_supervisor_leaves_nobody_and_no_obstacle,
     what_cannot_start_says_why_and_ends,
+    a_setting_without_effect_is_noted_at_the_start_and_at_a_reload,
     sockets_of_systemd_are_taken_and_kept,
     sockets_have_the_mode_of_the_setting,
     records_that_nginx_does_not_send_close_the_connection,
