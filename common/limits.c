@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/err.h"
@@ -32,6 +33,16 @@ uint64_t
 limits_file_bytes(void)
 {
 	return limit_of(RLIMIT_FSIZE);
+}
+
+bool
+limits_ends(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 &&
+	    (uint64_t)st.st_size + (uint64_t)sysconf(_SC_PAGESIZE) >
+	    limits_file_bytes();
 }
 
 uint64_t

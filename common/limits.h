@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define LIMITS_TEXT_MAX 192
@@ -23,6 +24,9 @@ uint64_t limits_addresses(void);
 
 /* The length that a file of this process may have; UINT64_MAX: no limit is set. */
 uint64_t limits_file_bytes(void);
+
+/* Whether a file has that length: not one page more may be written to it. */
+bool limits_ends(const char *path);
 
 /* The address space that it has taken. */
 uint64_t limits_addresses_taken(void);

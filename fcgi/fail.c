@@ -2,6 +2,8 @@
 
 #include <assert.h>
 
+#include "common/fs.h"
+#include "common/limits.h"
 #include "common/members.h"
 #include "fcgi/call.h"
 #include "fcgi/seen.h"
@@ -83,6 +85,17 @@ fail_shared(struct call *call, enum err err)
 	}
 }
 
+/* A write that needs more room there fails as on a full disk. */
+static bool
+has_met_limit(const struct call *call)
+{
+	char path[FS_PATH_MAX];
+
+	return fs_path(path, "%s/state.mdb", store_dir(call->server->store)) ==
+	    ERR_OK &&
+	    limits_ends(path);
+}
+
 enum err
 fail_write(struct call *call, enum err err)
 {
@@ -90,6 +103,12 @@ fail_write(struct call *call, enum err err)
 	if (store_is_shared(call->server->store) &&
 	    fail_shared(call, err) == ERR_ANSWERED)
 		return ERR_ANSWERED;
+	if (err == ERR_NO_SPACE && has_met_limit(call))
+		return reply_fail(call->reply, 500, CODE_INTERNAL,
+		    "The server has met a limit on the size of files; the disk "
+		    "is not full. Nothing was stored; the request can be "
+		    "repeated when the operator has raised it: the server's "
+		    "log says how.");
 	if (err == ERR_NO_SPACE)
 		return reply_fail(call->reply, 500, CODE_INTERNAL,
 		    "The server's disk is full. Nothing was stored; the "

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <lmdb.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -69,11 +68,9 @@ static int
 short_write(const char *path)
 {
 	struct statvfs disk;
-	struct stat st;
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 
-	if (stat(path, &st) == 0 &&
-	    (uint64_t)st.st_size + page > limits_file_bytes())
+	if (limits_ends(path))
 		return EFBIG;
 	return statvfs(path, &disk) == 0 &&
 		disk.f_bavail * disk.f_frsize < 16 * page

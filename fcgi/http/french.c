@@ -189,6 +189,12 @@ static const struct row {
      "repeated when there is room.",
 	"Le disque du serveur est plein. Rien n'a été enregistré ; répéter la "
 	"requête quand il y aura de la place."},
+    {"The server has met a limit on the size of files; the disk is not full. "
+     "Nothing was stored; the request can be repeated when the operator has "
+     "raised it: the server's log says how.",
+	"Le serveur a atteint une limite de taille des fichiers ; le disque "
+	"n'est pas plein. Rien n'a été enregistré ; répéter la requête quand "
+	"l'exploitant l'aura relevée : le journal du serveur dit comment."},
     {"The server's storage has met a limit of its own; the disk is not full. "
      "Nothing was stored; the request can be repeated when the operator has "
      "raised it: the server's log says how.",

@@ -11,6 +11,7 @@
 #include "common/err.h"
 #include "tests/support/process.h"
 #include "tests/support/run.h"
+#include "tests/support/scratch.h"
 
 static char text[LIMITS_TEXT_MAX];
 
@@ -81,7 +82,16 @@ tell_length(void)
 	if (strstr(text, "limited to 300 KB") == NULL ||
 	    strstr(text, "LimitFSIZE=") == NULL)
 		return 2;
-	return strstr(err_text(ERR_NO_SPACE), "LimitFSIZE=") == NULL ? 3 : 0;
+	if (strstr(err_text(ERR_NO_SPACE), "LimitFSIZE=") == NULL)
+		return 3;
+	scratch_text("short", "x");
+	if (limits_ends(scratch_path("short")) ||
+	    truncate(scratch_path("short"), limit.rlim_cur) != 0)
+		return 4;
+	return limits_ends(scratch_path("short")) &&
+		!limits_ends(scratch_path("none"))
+	    ? 0
+	    : 5;
 }
 
 START_TEST(a_file_that_may_not_grow_names_the_limit)
@@ -170,6 +180,7 @@ test_suite(void)
 	Suite *suite = suite_create("limits");
 	TCase *tc = tcase_create("all");
 
+	tcase_add_checked_fixture(tc, scratch_make, scratch_remove);
 	tcase_add_test(tc, too_many_are_told_with_their_limit_and_its_name);
 	tcase_add_test(tc, too_many_of_the_system_name_another_limit);
 	tcase_add_test(tc, memory_under_a_limit_on_addresses_names_the_limit);

@@ -566,6 +566,32 @@ def too_little_address_space_names_the_limit():
                for log in refused), refused
 
 
+def a_limit_on_the_size_of_files_is_no_full_disk():
+    if not shutil.which("prlimit"):
+        leave_out("prlimit is not installed")
+        return
+    grid = Grid(articles=4000, settings={"pages.processes": 1})
+    size = os.stat(os.path.join(grid.data, "state.mdb")).st_size + (64 << 10)
+    grid.wrapper = ["prlimit", "--fsize=%d:%d" % (size, size)]
+    try:
+        grid.start()
+        changes = [(code, "C") for code in grid.articles]
+        for headers in ({}, {"Accept-Language": "fr"}):
+            answer = grid.post(changes, headers=headers)
+            assert answer.status == 500, answer.text
+            said = answer.json["error"]["message"]
+            assert ("limit on the size of files" in said or
+                    "limite de taille des fichiers" in said), said
+            assert "disk is full" not in said and "est plein" not in said, said
+        assert grid.rows(more="&limit=10")["pagination"]["total"] == 4000
+        log = grid.log()
+        assert "a file is limited to %d KB: raise LimitFSIZE=" % (size >> 10) \
+            in log, log
+        assert "killed" not in log and "disk is full" not in log, log
+    finally:
+        grid.__exit__()
+
+
 SHIM = r"""
 #define _GNU_SOURCE
 #include <sys/syscall.h>
@@ -746,6 +772,7 @@ if __name__ == "__main__":
         a_disk_that_turns_read_only_is_read_and_takes_no_writes,
         out_of_file_descriptors_is_an_answer_and_passes,
         too_little_address_space_names_the_limit,
+        a_limit_on_the_size_of_files_is_no_full_disk,
         a_clock_set_back_makes_no_generation_twice,
         a_stale_lock_holds_nobody_up,
         another_version_is_refused_by_a_sentence,
