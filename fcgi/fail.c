@@ -7,6 +7,7 @@
 #include "common/members.h"
 #include "fcgi/call.h"
 #include "fcgi/seen.h"
+#include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/store/store.h"
 
 #define AWAY_RETRY_S 2
@@ -15,6 +16,11 @@ enum err
 fail_no_supplier(struct call *call, struct span supplier)
 {
 	assert(!call->reply->begun);
+	if (live_facts(call->serving->views.live) == 0)
+		return reply_fail(call->reply, 404, CODE_NOT_FOUND,
+		    "There is no supplier %.*s: nothing has been imported yet; "
+		    "on the server 'gridctl import FOLDER' does it.",
+		    SPAN_ARG(supplier));
 	return reply_fail(call->reply, 404, CODE_NOT_FOUND,
 	    "There is no supplier %.*s with articles; /fournisseurs lists "
 	    "them.",

@@ -183,6 +183,10 @@ static const struct row {
 	"Le dernier import de tous les nœuds n'arrive pas à celui-ci : "
 	"demander "
 	"à un autre."},
+    {"There is no supplier %.*s: nothing has been imported yet; on the server "
+     "'gridctl import FOLDER' does it.",
+	"Il n'y a pas de fournisseur %.*s : rien n'a encore été importé ; sur "
+	"le serveur, 'gridctl import FOLDER' le fait."},
     {"There is no supplier %.*s with articles; /fournisseurs lists them.",
 	"Aucun fournisseur %.*s n'a d'articles ; /fournisseurs les liste."},
     {"The server's disk is full. Nothing was stored; the request can be "

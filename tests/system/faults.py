@@ -592,6 +592,26 @@ def a_limit_on_the_size_of_files_is_no_full_disk():
         grid.__exit__()
 
 
+class Bare(Grid):
+    """Nothing is imported."""
+
+    def fill(self):
+        self.ctl("init")
+        self.key = self.make_key("robot", "propose")
+
+
+def a_server_without_an_import_says_so():
+    with Bare() as grid:
+        for answer in (grid.ask("GET", ROWS % "S1"),
+                       grid.post([("10000", "A")]),
+                       grid.ask("GET", "/api/v1/propositions?fournisseur=S1")):
+            assert answer.status == 404, answer.text
+            said = answer.json["error"]["message"]
+            assert "nothing has been imported yet" in said and \
+                "'gridctl import FOLDER'" in said, said
+            assert "lists them" not in said, said
+
+
 SHIM = r"""
 #define _GNU_SOURCE
 #include <sys/syscall.h>
@@ -773,6 +793,7 @@ if __name__ == "__main__":
         out_of_file_descriptors_is_an_answer_and_passes,
         too_little_address_space_names_the_limit,
         a_limit_on_the_size_of_files_is_no_full_disk,
+        a_server_without_an_import_says_so,
         a_clock_set_back_makes_no_generation_twice,
         a_stale_lock_holds_nobody_up,
         another_version_is_refused_by_a_sentence,
