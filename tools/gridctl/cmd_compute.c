@@ -204,10 +204,6 @@ choose_targets(struct many *many)
 {
 	enum err err = source_open_verified(&many->source, many->store);
 
-	if (err == ERR_NOT_FOUND) {
-		fprintf(stderr, "gridctl compute: nothing was imported yet\n");
-		return err;
-	}
 	if (err == ERR_OK)
 		err = catalog_view_open(&many->catalog, many->store);
 	if (err == ERR_OK)
@@ -314,6 +310,25 @@ summary(const struct many *many, double seconds)
 	putchar('\n');
 }
 
+/*
+ * A timer computes what is stale from before the first import on; with --absent, as
+ * in a night, rows are awaited.
+ */
+static int
+nothing_imported(const struct options *options)
+{
+	static const char why[] =
+	    "nothing was imported yet: 'gridctl import FOLDER' does it";
+
+	if (!options->stale || options->absent) {
+		fprintf(stderr, "gridctl compute: %s\n", why);
+		return CMD_FAILED;
+	}
+	if (!options->quiet)
+		puts(why);
+	return CMD_DONE;
+}
+
 static int
 compute_many(struct store *store, const struct options *options,
     struct compute_options how)
@@ -327,8 +342,10 @@ compute_many(struct store *store, const struct options *options,
 	many.how.wait = true;
 	if (many.how.slots < (unsigned)options->jobs)
 		many.how.slots = (unsigned)options->jobs;
-	pthread_mutex_init(&many.lock, NULL);
 	err = choose_targets(&many);
+	if (err == ERR_NOT_FOUND && many.source == NULL)
+		return nothing_imported(options);
+	pthread_mutex_init(&many.lock, NULL);
 	if (err == ERR_OK) {
 		progress_begin(&many.progress, "compute", "rows", many.rows,
 		    options->quiet);

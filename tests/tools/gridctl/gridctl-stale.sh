@@ -72,6 +72,22 @@ take() { "$@" >"$work/out" 2>&1 || { cat "$work/out"; failed=$((failed + 1)); };
 
 plain
 take grid init
+says() { # CODE TEXT COMMAND...
+  code=$1 text=$2
+  shift 2
+  "$@" >"$work/out" 2>&1
+  if [ $? = "$code" ] && grep -qE "$text" "$work/out"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "not ok: $*: is not $code with '$text'"
+  fi
+}
+nothing="nothing was imported yet: 'gridctl import FOLDER' does it\$"
+says 0 "^$nothing" grid compute --stale
+take grid compute --stale --quiet # as the timer of each hour
+says 1 "^gridctl compute: $nothing" grid compute --all
+says 1 "^gridctl compute: $nothing" grid compute --stale --absent --quiet
 take grid import "$work/csv"
 take grid compute --all
 expect '' 'a new store'
