@@ -1,7 +1,6 @@
-#include "common/fs.h"
+#include "common/fs_priv.h"
 
 #include <assert.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -10,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -21,9 +19,8 @@
 #define CHUNK_BYTES 65536
 #define LOCK_MODE 0640
 
-/* Maps errno to a code and logs the operation that failed. */
-static enum err
-failed(const char *doing, const char *path)
+enum err
+fs_failed(const char *doing, const char *path)
 {
 	char why[LIMITS_TEXT_MAX];
 	int code = errno;
@@ -32,11 +29,10 @@ failed(const char *doing, const char *path)
 	return err_from_errno(code);
 }
 
-/* As failed(), but quiet about a file that does not exist. */
-static enum err
-failed_or_missing(const char *doing, const char *path)
+enum err
+fs_failed_or_missing(const char *doing, const char *path)
 {
-	return errno == ENOENT ? ERR_NOT_FOUND : failed(doing, path);
+	return errno == ENOENT ? ERR_NOT_FOUND : fs_failed(doing, path);
 }
 
 enum err
@@ -53,40 +49,6 @@ fs_path(char path[FS_PATH_MAX], const char *format, ...)
 		return ERR_OK;
 	path[0] = '\0';
 	return ERR_TOO_LARGE;
-}
-
-/* --- folders -------------------------------------------------------------- */
-
-static enum err
-make_one(const char *path)
-{
-	struct stat st;
-	int code;
-
-	if (mkdir(path, 0750) == 0)
-		return ERR_OK;
-	code = errno;
-	/* On a read-only disk even an existing one may say EROFS. */
-	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		return ERR_OK;
-	errno = code;
-	return failed("making a folder", path);
-}
-
-enum err
-fs_mkdir(const char *path)
-{
-	char copy[FS_PATH_MAX];
-	enum err err = fs_path(copy, "%s", path);
-
-	for (char *at = copy; err == ERR_OK && *at != '\0'; at++) {
-		if (*at != '/' || at == copy || at[-1] == '/')
-			continue;
-		*at = '\0';
-		err = make_one(copy);
-		*at = '/';
-	}
-	return err == ERR_OK ? make_one(copy) : err;
 }
 
 static enum err
@@ -112,119 +74,11 @@ fs_sync_folder(const char *path)
 		return err;
 	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return failed("opening a folder", folder);
+		return fs_failed("opening a folder", folder);
 	if (fsync(fd) != 0)
-		err = failed("syncing a folder", folder);
+		err = fs_failed("syncing a folder", folder);
 	close(fd);
 	return err;
-}
-
-static int
-by_bytes(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-static int
-is_real(const struct dirent *entry)
-{
-	return strcmp(entry->d_name, ".") != 0 &&
-	    strcmp(entry->d_name, "..") != 0;
-}
-
-static int
-is_listed(const struct dirent *entry)
-{
-	return is_real(entry) && strcmp(entry->d_name, "lost+found") != 0;
-}
-
-enum err
-fs_list(const char *path, enum err (*each)(void *context, const char *name),
-    void *context)
-{
-	struct dirent **entries = NULL;
-	int count = scandir(path, &entries, is_listed, by_bytes);
-	enum err err = ERR_OK;
-
-	assert(path != NULL && each != NULL);
-	if (count < 0)
-		return failed_or_missing("listing a folder", path);
-	for (int i = 0; i < count; i++) {
-		if (err == ERR_OK)
-			err = each(context, entries[i]->d_name);
-		free(entries[i]);
-	}
-	free(entries);
-	return err;
-}
-
-static enum err remove_at(int parent, const char *name);
-
-static enum err
-empty_folder(int fd, const char *name)
-{
-	DIR *dir = fdopendir(fd);
-	struct dirent *entry;
-	enum err err = ERR_OK;
-
-	if (dir == NULL) {
-		err = failed("reading a folder", name);
-		close(fd);
-		return err;
-	}
-	while (err == ERR_OK && (entry = readdir(dir)) != NULL)
-		if (is_real(entry))
-			err = remove_at(fd, entry->d_name);
-	closedir(dir);
-	return err;
-}
-
-/*
- * Descends by open folders, not by paths, so that a symbolic link planted
- * meanwhile is not followed. Each level keeps a descriptor open: nesting deeper
- * than a few hundred levels is refused.
- */
-static enum err
-remove_at(int parent, const char *name)
-{
-	enum err err;
-	int fd, code;
-
-	if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
-		return ERR_OK;
-	/* In a folder that is not writable, every entry fails with EACCES. */
-	code = errno;
-	if (code != EISDIR && code != EPERM && code != EACCES)
-		return failed("removing a file", name);
-	fd = openat(
-	    parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 && errno == ENOTDIR) {
-		errno = code;
-		return failed("removing a file", name);
-	}
-	if (fd < 0)
-		return failed("opening a folder", name);
-	err = empty_folder(fd, name);
-	if (err == ERR_OK && unlinkat(parent, name, AT_REMOVEDIR) != 0 &&
-	    errno != ENOENT)
-		err = failed("removing a folder", name);
-	return err;
-}
-
-enum err
-fs_remove_tree(const char *path)
-{
-	return remove_at(AT_FDCWD, path);
-}
-
-enum err
-fs_empty(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0)
-		return failed_or_missing("opening a folder", path);
-	return empty_folder(fd, path);
 }
 
 /* --- files ---------------------------------------------------------------- */
@@ -304,7 +158,7 @@ fs_read(struct buf *buf, const char *path)
 
 	assert(buf != NULL && path != NULL);
 	if (fd < 0)
-		return failed_or_missing("opening a file", path);
+		return fs_failed_or_missing("opening a file", path);
 	while (more > 0)
 		more = read_piece(buf, fd);
 	close(fd);
@@ -341,11 +195,11 @@ fill(int fd, const char *aside, struct span bytes, unsigned mode)
 	enum err err = fs_write_all(fd, bytes.ptr, bytes.len);
 
 	if (err != ERR_OK)
-		return failed("writing a file", aside);
+		return fs_failed("writing a file", aside);
 	if (fchmod(fd, (mode_t)mode) != 0)
-		return failed("setting a file's mode", aside);
+		return fs_failed("setting a file's mode", aside);
 	if (fsync(fd) != 0)
-		return failed("syncing a file", aside);
+		return fs_failed("syncing a file", aside);
 	return ERR_OK;
 }
 
@@ -358,10 +212,10 @@ fs_replace(const char *path, struct span bytes, unsigned mode)
 
 	assert(path != NULL && mode <= 07777);
 	if (fd < 0)
-		return failed("making a file beside", path);
+		return fs_failed("making a file beside", path);
 	err = fill(fd, aside, bytes, mode);
 	if (close(fd) != 0 && err == ERR_OK)
-		err = failed("closing a file", aside);
+		err = fs_failed("closing a file", aside);
 	if (err == ERR_OK)
 		err = fs_publish(aside, path);
 	if (err != ERR_OK)
@@ -374,7 +228,7 @@ fs_publish(const char *from, const char *to)
 {
 	assert(from != NULL && to != NULL);
 	if (rename(from, to) != 0)
-		return failed("renaming a file to", to);
+		return fs_failed("renaming a file to", to);
 	return fs_sync_folder(to);
 }
 
@@ -383,7 +237,7 @@ fs_unlink(const char *path)
 {
 	if (unlink(path) == 0 || errno == ENOENT)
 		return ERR_OK;
-	return failed("removing a file", path);
+	return fs_failed("removing a file", path);
 }
 
 /* --- sizes ---------------------------------------------------------------- */
@@ -398,7 +252,7 @@ fs_size(const char *path, uint64_t *bytes, uint64_t *on_disk)
 	if (stat(path, &st) != 0)
 		err = errno == ENOTDIR
 		    ? ERR_NOT_FOUND
-		    : failed_or_missing("measuring a file", path);
+		    : fs_failed_or_missing("measuring a file", path);
 	*bytes = (uint64_t)st.st_size;
 	*on_disk = (uint64_t)st.st_blocks * 512;
 	return err;
@@ -419,7 +273,7 @@ fs_free_bytes(const char *path, uint64_t *bytes)
 	if (rc != 0 && errno == ENOENT)
 		rc = statvfs(folder, &disk); /* `path` does not exist yet */
 	if (rc != 0)
-		return failed_or_missing("measuring the disk of", path);
+		return fs_failed_or_missing("measuring the disk of", path);
 	*bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
 	return ERR_OK;
 }
@@ -457,10 +311,10 @@ lock(int *fd, const char *path, int how, bool wait)
 	for (;;) {
 		*fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, LOCK_MODE);
 		if (*fd < 0)
-			return failed("opening a lock", path);
+			return fs_failed("opening a lock", path);
 		if (take_lock(*fd, how, wait) != 0)
 			err = errno == EWOULDBLOCK ? ERR_BUSY
-						   : failed("locking", path);
+						   : fs_failed("locking", path);
 		if (err == ERR_OK && is_still(*fd, path))
 			return ERR_OK;
 		close(*fd);
@@ -496,76 +350,4 @@ fs_nameless(const char *dir)
 	if (fd >= 0)
 		unlink(path);
 	return fd;
-}
-
-/* --- reading ahead -------------------------------------------------------- */
-
-/*
- * The kernel takes no more of one hint than the disk takes in one request, or
- * than it reads ahead by itself, which is 128 KB unless somebody changed it.
- */
-#define EXPECT_BYTES (UINT64_C(128) << 10)
-
-static uint64_t
-least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-void
-fs_expect(int fd, uint64_t at, uint64_t bytes)
-{
-	for (uint64_t done = 0; done < bytes; done += EXPECT_BYTES)
-		posix_fadvise(fd, (off_t)(at + done),
-		    (off_t)least(bytes - done, EXPECT_BYTES),
-		    POSIX_FADV_WILLNEED);
-}
-
-void
-fs_expect_map(const void *from, uint64_t bytes)
-{
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	uintptr_t at = (uintptr_t)from & ~(page - 1);
-	uintptr_t end = (uintptr_t)from + bytes;
-
-	for (; at < end; at += EXPECT_BYTES)
-		madvise(
-		    (void *)at, least(end - at, EXPECT_BYTES), MADV_WILLNEED);
-}
-
-void
-fs_expect_jumps(int fd)
-{
-	posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
-}
-
-/* The nearest folder that is there, without links. */
-static bool
-nearest(char real[FS_PATH_MAX], const char *path)
-{
-	char at[FS_PATH_MAX];
-
-	if (fs_path(at, "%s", path) != ERR_OK)
-		return false;
-	while (realpath(at, real) == NULL) {
-		char *slash = strrchr(at, '/');
-
-		if (slash == NULL || at[1] == '\0')
-			return false;
-		slash[slash == at] = '\0';
-	}
-	return true;
-}
-
-bool
-fs_is_within(const char *path, const char *folder)
-{
-	char found[FS_PATH_MAX], own[FS_PATH_MAX];
-	size_t len;
-
-	if (!nearest(found, path) || realpath(folder, own) == NULL)
-		return false;
-	len = strlen(own);
-	return strncmp(found, own, len) == 0 &&
-	    (found[len] == '/' || found[len] == '\0');
 }

@@ -59,3 +59,21 @@ scratch_text(const char *name, const char *text)
 {
 	scratch_write(name, text, strlen(text));
 }
+
+static enum err
+join(void *context, const char *name)
+{
+	buf_addf(context, "%s ", name);
+	return ERR_OK;
+}
+
+void
+scratch_must_have(const char *names)
+{
+	struct buf buf;
+
+	buf_init(&buf, 4096);
+	ck_assert_int_eq(fs_list(dir, join, &buf), ERR_OK);
+	ck_assert(span_eq(buf_span(&buf), span_of(names)));
+	buf_fini(&buf);
+}

@@ -16,3 +16,6 @@ const char *scratch_path(const char *name);
 /* Writes a file in it, whole. */
 void scratch_write(const char *name, const void *data, unsigned long len);
 void scratch_text(const char *name, const char *text);
+
+/* The names in the folder, sorted, each with a blank behind it, and no others. */
+void scratch_must_have(const char *names);
