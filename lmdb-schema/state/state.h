@@ -77,5 +77,5 @@ enum err state_view_number(uint64_t *number, struct state_view *view);
 struct kv_txn *state_view_txn(struct state_view *view);
 struct store *state_view_store(struct state_view *view);
 
-/* The part of the trail that was read last: trail_parts.c; NULL. */
+/* The part of the trail that was read last: trail_parts_read.c; NULL. */
 struct trail_part **state_view_part(struct state_view *view);
