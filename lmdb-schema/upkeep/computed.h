@@ -21,7 +21,7 @@
  * A node without the log, or that does not show the last import yet, computes for
  * itself; so does a machine on its own, and one whose cluster.conf names no
  * secret_file or no address. Such a snapshot is replaced by one of all nodes when
- * there is one that is as fresh.
+ * there is one that is as fresh; of two that are both stale the newer one stays.
  *
  * A node may keep a part of the suppliers (keeping.h): it gets those alone.
  */

@@ -157,7 +157,10 @@ struct taking {
 	struct fault *fault;
 };
 
-/* A snapshot of this node alone goes for one that is as fresh. */
+/*
+ * A snapshot of this node alone goes for one that is as fresh; of two that are both
+ * stale the newer one stays.
+ */
 static bool
 is_lacking(const struct taking *taking, struct span supplier,
     const struct computed *computed)
@@ -171,9 +174,12 @@ is_lacking(const struct taking *taking, struct span supplier,
 	/* The supplier may be gone, and its record not yet. */
 	if (catalog_get(taking->view, supplier, &entry) != ERR_OK)
 		return compute_known(taking->store, supplier) == ERR_OK;
-	return !catalog_is_same(&entry, &computed->entry) &&
-	    (computed_is_fresh(computed, taking->store, supplier) ||
-		compute_is_stale(&stale, taking->store, supplier, &entry) !=
+	if (catalog_is_same(&entry, &computed->entry))
+		return false;
+	if (computed_is_fresh(computed, taking->store, supplier))
+		return true;
+	return computed->entry.generation > entry.generation &&
+	    (compute_is_stale(&stale, taking->store, supplier, &entry) !=
 		    ERR_OK ||
 		stale);
 }

@@ -172,6 +172,7 @@ def one_node_computes_what_all_show():
         all_nodes_share_the_work(*nodes)
         a_damaged_snapshot_comes_anew(*nodes)
         without_the_log_a_node_computes_for_itself(etcd, *nodes)
+        an_older_one_takes_no_newer_ones_place(etcd, *nodes)
         what_is_gone_is_forgotten(*nodes)
 
 
@@ -469,6 +470,30 @@ def without_the_log_a_node_computes_for_itself(etcd, one, two, three):
     # Then it is one of all nodes.
     all_show_same("N1", one, two, three)
     assert three.page("N1")["data"] == before
+
+
+def an_older_one_takes_no_newer_ones_place(etcd, one, two, three):
+    """Of two that are both stale, the others' and the node's own."""
+    one.ctl("compute", "--quiet", "--all")
+    old = all_show_same("C1", one, two, three)
+    one.deliver("between")
+    wait_until(lambda: two.live() == one.live(), "it shows the import")
+    two.stop()
+    etcd.kill(0)
+    two.ctl("compute", "--quiet", "C1")
+    etcd.start(0)
+    wait_until(etcd.answers, "etcd answers")
+    one.deliver("later")
+    two.start()
+    wait_until(lambda: two.live() == one.live(), "it shows the import")
+    own = two.shown("C1")
+    assert own > old, (own, old)
+    # What comes with a look at all suppliers comes behind C1.
+    one.ctl("compute", "--quiet", "C2")
+    all_show_same("C2", one, two, three)
+    assert two.shown("C1") == own
+    assert "C1: " in two.ctl("compute", "--stale", "C1")
+    assert all_show_same("C1", one, two, three) > own
 
 
 if __name__ == "__main__":
