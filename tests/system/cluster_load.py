@@ -25,7 +25,8 @@ SAVED = 20  # of the articles, the first ones: they are saved, not proposed
 
 
 class Asker:
-    """A connection to each node; an answer, or None where none came."""
+    """A connection to each node; an answer, or None where none came. `session`:
+    True for the load's, False for its key, None for neither."""
 
     def __init__(self, load):
         self.load = load
@@ -33,7 +34,7 @@ class Asker:
 
     def ask(self, node, method, path, body=None, session=False, seen=None):
         connection = self.connections.pop(node, None)
-        headers = {"X-API-Key": node.key}
+        headers = {} if session is None else {"X-API-Key": node.key}
         if session:
             headers = dict(self.load.session)
         if seen is not None:
@@ -97,8 +98,9 @@ class Writer(threading.Thread):
         try:
             while not self.load.stop.is_set():
                 node = self.rng.choice(self.load.nodes)
-                self.rng.choices([self.propose, self.save, self.keep],
-                                 [8, 1, 1])[0](node)
+                self.rng.choices(
+                    [self.propose, self.save, self.keep, self.deposit,
+                     self.deposit_all], [800, 100, 100, 10, 0.3])[0](node)
         except BaseException as error:
             self.load.broken.append(repr(error))
             raise
@@ -127,7 +129,25 @@ class Writer(threading.Thread):
         answer = self.asker.ask(
             node, "PUT", "/api/v1/products/%s/gamme" % code,
             {"gamme": gamme, "fournisseur": "S1", "motif": name})
-        self.note("propose", begin, answer, name=name, key=code, value=gamme)
+        self.note("propose", begin, answer, names=[name])
+
+    def deposit(self, node, count=100):
+        """Many at once, all of them or none."""
+        self.count += 1
+        codes = self.load.proposed
+        codes = self.rng.sample(codes, min(count, len(codes)))
+        names = ["%d-%d/%d" % (self.number, self.count, i)
+                 for i in range(len(codes))]
+        changes = [{"codein": code, "motif": name, "gamme": next(
+            letter for letter in RANGES if letter != self.load.server[code])}
+            for code, name in zip(codes, names)]
+        begin = time.monotonic()
+        answer = self.asker.ask(node, "POST", "/api/v1/gammes", {
+            "fournisseur": "S1", "changes": changes})
+        self.note("propose", begin, answer, names=names)
+
+    def deposit_all(self, node):
+        self.deposit(node, 10000)
 
     def save(self, node):
         """From another range to one, as if it had been seen."""
@@ -207,7 +227,7 @@ class Reader(threading.Thread):
         super().__init__(daemon=True)
         self.load, self.node = load, node
         self.asker = Asker(load)
-        self.pages = []  # when it was asked for, milliseconds, status
+        self.pages = []  # when it was asked for, milliseconds, status, node
 
     def run(self):
         while not self.load.stop.wait(0.03):
@@ -217,7 +237,7 @@ class Reader(threading.Thread):
                 "&fields=libelle1,codeGamme,gammeAValider")
             end = time.monotonic()
             self.pages.append((begin, (end - begin) * 1000,
-                               answer[0] if answer else 0))
+                               answer[0] if answer else 0, self.node))
 
 
 class Load:
@@ -239,15 +259,19 @@ class Load:
             str([node.log()[-2000:] for node in self.nodes]))
         self.writers = [Writer(self, i) for i in range(WRITERS)]
         self.readers = [Reader(self, node) for node in self.nodes]
+        self.others = []  # threads that begin and end with these
+
+    def threads(self):
+        return self.writers + self.readers + self.others
 
     def __enter__(self):
-        for thread in self.writers + self.readers:
+        for thread in self.threads():
             thread.start()
         return self
 
     def __exit__(self, *_):
         self.stop.set()
-        for thread in self.writers + self.readers:
+        for thread in self.threads():
             thread.join()
         assert self.broken == [], self.broken
 
@@ -265,11 +289,13 @@ class Load:
         return self.words
 
     def names(self, outcome_):
-        return [op["name"] for op in self.of(outcome_) if "name" in op]
+        return [name for op in self.of(outcome_)
+                for name in op.get("names", [])]
 
     def times(self):
-        return [(op["name"], op["begin"], op["end"])
-                for op in self.of("acknowledged") if "name" in op]
+        return [(name, op["begin"], op["end"])
+                for op in self.of("acknowledged")
+                for name in op.get("names", [])]
 
     def register_history(self):
         """Of the keys that are changed as they were seen."""
@@ -281,10 +307,22 @@ class Load:
 
     def pages_that_failed(self):
         """But for those of a host whose own gridapi or nginx was not there."""
-        return [(reader.node.index, at, round(ms), status)
-                for reader in self.readers
-                for at, ms, status in reader.pages
-                if status != 200 and not self.may_fail(reader.node, at, ms)]
+        return [(node.index, round(ms), status, self.faults_at(at, ms))
+                for at, ms, status, node in self.pages()
+                if status != 200 and not self.may_fail(node, at, ms)]
+
+    def pages(self):
+        return [page for thread in self.readers + self.others
+                for page in getattr(thread, "pages", [])]
+
+    def faults_at(self, at, ms):
+        return [str(fault) for fault in self.faults
+                if fault.began <= at + ms / 1000 and at <= fault.ended]
+
+    def is_quiet(self, since):
+        """Whether no fault was at work since then."""
+        return all(fault.ended is not None and fault.ended < since
+                   for fault in self.faults)
 
     def may_fail(self, node, at, ms):
         return any(fault.node is node and not fault.answers and
@@ -303,9 +341,8 @@ class Load:
 
     def pages_summary(self):
         took = sorted(ms for reader in self.readers
-                      for at, ms, status in reader.pages if status == 200)
-        missing = sum(status != 200 for reader in self.readers
-                      for _, _, status in reader.pages)
+                      for _, ms, status, _ in reader.pages if status == 200)
+        missing = sum(status != 200 for _, _, status, _ in self.pages())
         return "%d answered, median %.1f ms, p99 %.1f ms; %d not, of a " \
             "gridapi or nginx that was killed or stopped" % (
                 len(took), took[len(took) // 2], took[len(took) * 99 // 100],

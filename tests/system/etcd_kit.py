@@ -95,10 +95,13 @@ class Etcd(Engine):
         self.processes[i] = None
 
     def lose(self):
-        """All that a member has, which is the only one."""
-        self.kill(0)
-        shutil.rmtree(os.path.join(self.folder, "e0"))
-        self.start(0)
+        """All that the members have."""
+        members = range(len(self.processes))
+        for i in members:
+            self.kill(i)
+            shutil.rmtree(os.path.join(self.folder, "e%d" % i))
+        for i in members:
+            self.start(i)
         wait_until(self.answers, "etcd answers")
 
     def pause(self, i):

@@ -130,6 +130,29 @@ def not_fresh(shown):
     return wrong
 
 
+def wrong_imports(imports, seen, last):
+    """What is wrong with the imports that pages showed. `imports`: their numbers and
+    outcomes, in their order; `seen`: node and numbers on one page, in the order of the
+    answers; `last`: the numbers that all nodes show in the end."""
+    outcomes = dict(imports)
+    wrong = ["of several imports: %s" % numbers
+             for _, numbers in seen + [("all", last)] if len(numbers) != 1]
+    newest = {}
+    for node, numbers in seen:
+        number = max(numbers, default=0)
+        if outcomes.get(number) == "refused":
+            wrong.append("refused and shown: %d" % number)
+        if number < newest.get(node, 0):
+            wrong.append("node %s showed %d after %d" % (
+                node, number, newest[node]))
+        newest[node] = max(number, newest.get(node, 0))
+    number = max(last, default=0)
+    for later, outcome in imports:
+        if outcome == "published" and later > number:
+            wrong.append("lost: import %d, %d is shown" % (later, number))
+    return wrong
+
+
 # --- what the checks above must find ------------------------------------------
 
 def write(value, begin, end):
@@ -209,3 +232,13 @@ def the_checker_finds_what_is_wrong():
         assert [pair[1] for pair in not_fresh([old] + fresh)] == [old], old
     # A number that is too low for what the answer shows is found, too.
     assert not_fresh(fresh + [shows("k", None, 7, 2)]) != []
+
+    imports = [(1, "published"), (2, "refused"), (3, "unknown"),
+               (4, "published")]
+    assert wrong_imports(imports, [("a", {1}), ("a", {3}), ("b", {1}),
+                                   ("a", {4}), ("b", {4})], {4}) == []
+    assert wrong_imports(imports[:3], [("a", {1})], {3}) == []
+    for seen_, last in (([("a", {1, 4})], {4}), ([("a", {2})], {4}),
+                        ([("a", {4}), ("a", {3})], {4}), ([], {3}), ([], set()),
+                        ([("a", set())], {4})):
+        assert wrong_imports(imports, seen_, last) != [], (seen_, last)
