@@ -13,6 +13,7 @@
 #include "lmdb-schema/upkeep/computed.h"
 #include "lmdb-schema/upkeep/edition.h"
 #include "lmdb-schema/upkeep/keeping.h"
+#include "lmdb-schema/upkeep/lacks.h"
 #include "lmdb-schema/upkeep/prune.h"
 #include "lmdb-schema/upkeep/push.h"
 
@@ -167,6 +168,7 @@ take_always(void *context)
 {
 	struct exchange *exchange = context;
 	struct full full = {.until_ns = 0};
+	struct lacks_note note = {.known = false};
 	struct reason reason;
 	struct fault fault;
 	uint64_t shown = NOT_KNOWN;
@@ -189,6 +191,10 @@ take_always(void *context)
 			metrics_cluster(exchange->metrics, CLUSTER_PULL_FAILS,
 			    err != ERR_OK);
 		reason_tell(&reason, err, &fault);
+		if (!exchange->refused)
+			(void)lacks_tell_import(&note,
+			    store_engine(exchange->store), exchange->node,
+			    &reason.told);
 		tell_new(exchange, &shown);
 		usleep(
 		    err == ERR_OK || err == ERR_BUSY ? TAKE_US : TAKE_AGAIN_US);

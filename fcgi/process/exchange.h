@@ -11,11 +11,13 @@
 
 #include "fcgi/metrics.h"
 
+struct engine_node;
 struct store;
 
 struct exchange {
 	struct store *store;
 	struct metrics *metrics;
+	const struct engine_node *node; /* this one: its name and its run */
 	_Atomic uint64_t whole; /* the version at which it lacked nothing */
 	_Atomic bool refused; /* another node has its name: nothing is taken */
 };

@@ -175,6 +175,7 @@ work(const char *dir, struct metrics *metrics, const char *run)
 
 	fault_clear(&fault);
 	follower.exchange.metrics = metrics;
+	follower.exchange.node = &follower.node;
 	err = cluster_node(&follower.node, dir, &fault);
 	if (err == ERR_OK)
 		err = cluster_sharing(&sharing, dir, &fault);

@@ -322,88 +322,6 @@ write_entry(struct edition_making *making,
 	}
 }
 
-/* --- the other nodes ------------------------------------------------------ */
-
-struct counting {
-	const struct edition_making *making;
-	unsigned have, alive;
-};
-
-static enum err
-count_holder(void *context, struct span node, struct span sha)
-{
-	struct counting *counting = context;
-
-	if (!span_eq(node, span_of(counting->making->own.name)) &&
-	    span_eq(sha, span_of(counting->making->made.text.name)))
-		counting->have++;
-	return ERR_OK;
-}
-
-static enum err
-count_alive(void *context, const struct engine_node *node)
-{
-	struct counting *counting = context;
-
-	if (node->address[0] != '\0' &&
-	    strcmp(node->name, counting->making->own.name) != 0)
-		counting->alive++;
-	return ERR_OK;
-}
-
-static enum err
-count_others(struct counting *counting)
-{
-	struct store *store = counting->making->store;
-	struct kv_txn *txn;
-	enum err err = kv_read(&txn, store_state(store));
-
-	counting->have = 0;
-	if (err != ERR_OK)
-		return err;
-	err = edition_holders(txn, count_holder, counting);
-	kv_abort(txn);
-	return err;
-}
-
-#define RATE ((uint64_t)1 << 20) /* bytes a second that a node gets at least */
-#define WAIT_S 60
-#define ALIVE_S 5
-
-/* Waits until so many nodes have the files, this one among them. */
-static enum err
-await_copies(struct edition_making *making, const struct edition_files *files,
-    unsigned copies, struct fault *fault)
-{
-	struct engine *engine = store_engine(making->store);
-	struct counting counting = {.making = making};
-	int64_t begin = date_monotonic_ns(), now = begin;
-	int64_t wait_ns =
-	    (int64_t)(WAIT_S + edition_text_bytes(files) / RATE) * SECOND_NS;
-	enum err err = count_others(&counting);
-
-	while (err == ERR_OK && counting.have + 1 < copies &&
-	    now - begin < wait_ns) {
-		counting.alive = making->sharing.bucket ? 1 : 0;
-		if (now - begin > ALIVE_S * SECOND_NS &&
-		    engine->nodes(engine, count_alive, &counting) == ERR_OK &&
-		    counting.alive + 1 < copies)
-			break;
-		usleep(LOOK_US);
-		(void)store_follow(making->store);
-		err = count_others(&counting);
-		now = date_monotonic_ns();
-	}
-	if (err != ERR_OK || counting.have + 1 >= copies)
-		return err;
-	fault_set(fault, making->dir,
-	    "nothing was changed: %u of %u nodes have the import's files: "
-	    "start gridapi on another node, or see its log; or set [cluster] "
-	    "copies in cluster.conf",
-	    counting.have + 1, copies);
-	return ERR_TIMED_OUT;
-}
-
 /* --- together ------------------------------------------------------------- */
 
 static enum err
@@ -451,7 +369,11 @@ send_out(struct edition_making *making, const struct edition_files *files,
 	if (copies > 1) {
 		err = write_entry(making, offer);
 		if (err == ERR_OK || err == ERR_UNKNOWN)
-			err = await_copies(making, files, copies, fault);
+			err = edition_await(
+			    &(struct edition_awaited){making->store,
+				&making->own, &making->made, copies,
+				making->sharing.bucket},
+			    edition_text_bytes(files), fault);
 	}
 	if (err == ERR_OK)
 		err = write_entry(making, publish);

@@ -22,6 +22,23 @@ enum err edition_holders(struct kv_txn *txn,
 enum err edition_put_holder(
     struct kv_txn *txn, const char *node, const char *sha);
 
+/* An edition that other nodes are to get before it is published. */
+struct edition_awaited {
+	struct store *store;
+	const struct engine_node *own;
+	const struct edition *made;
+	unsigned copies; /* nodes with its files, this one among them */
+	bool bucket; /* counts as one */
+};
+
+/*
+ * Waits until so many nodes have the files, of so many bytes. ERR_TIMED_OUT: they do
+ * not, and the fault names each node that has none, with the reason as far as it is
+ * known, and says that nothing was changed.
+ */
+enum err edition_await(
+    const struct edition_awaited *awaited, uint64_t bytes, struct fault *fault);
+
 /* Forgets the records of other texts than this one. */
 enum err edition_forget_holders(struct kv_txn *txn, char *sha);
 

@@ -12,6 +12,8 @@
 #include "lmdb-schema/upkeep/keeping.h"
 
 #define PREFIX "lacks/"
+#define IMPORT "/import"
+#define PLACE_MAX 100
 #define SECOND_NS INT64_C(1000000000)
 
 enum err
@@ -77,20 +79,20 @@ judge_log(struct lacks_telling *telling, struct lacks *lacks, uint64_t place,
 }
 
 static enum err
-put(struct lacks_telling *telling, struct engine *engine, const char *node,
-    const char *text)
+put(struct lacks_note *note, struct engine *engine, const char *node,
+    const char *part, const char *text)
 {
-	char name[sizeof(PREFIX) + ENGINE_NODE_NAME_MAX];
+	char name[sizeof(PREFIX IMPORT) + ENGINE_NODE_NAME_MAX];
 	enum err err;
 
-	if (telling->known && strcmp(text, telling->told) == 0)
+	if (note->known && strcmp(text, note->told) == 0)
 		return ERR_OK;
-	snprintf(name, sizeof(name), PREFIX "%s", node);
+	snprintf(name, sizeof(name), PREFIX "%s%s", node, part);
 	err = text[0] == '\0'
 	    ? engine->note_drop(engine, span_of(name))
 	    : engine->note_put(engine, span_of(name), span_of(text));
-	telling->known = err == ERR_OK;
-	snprintf(telling->told, sizeof(telling->told), "%s", text);
+	note->known = err == ERR_OK;
+	snprintf(note->told, sizeof(note->told), "%s", text);
 	return err;
 }
 
@@ -99,7 +101,7 @@ lacks_tell(struct lacks_telling *telling, struct store *store,
     struct engine *engine, const struct engine_node *own, uint64_t whole,
     enum err followed, int64_t now_ns)
 {
-	char text[sizeof(telling->told)] = "";
+	char text[sizeof(telling->note.told)] = "";
 	struct lacks lacks;
 	enum err err = lacks_look(&lacks, store);
 
@@ -114,12 +116,25 @@ lacks_tell(struct lacks_telling *telling, struct store *store,
 		    (unsigned long long)lacks.import,
 		    (unsigned long long)lacks.snapshots,
 		    lacks.stands[0] == '\0' ? "" : " ", lacks.stands);
-	return put(telling, engine, own->name, text);
+	return put(&telling->note, engine, own->name, "", text);
+}
+
+enum err
+lacks_tell_import(struct lacks_note *note, struct engine *engine,
+    const struct engine_node *own, const struct fault *why)
+{
+	char text[sizeof(note->told)] = "";
+
+	assert(own->name[0] != '\0');
+	if (fault_is_set(why))
+		snprintf(text, sizeof(text), "%s %.*s: %.*s", own->run,
+		    PLACE_MAX, why->place, LACKS_WHY_MAX, why->message);
+	return put(note, engine, own->name, IMPORT, text);
 }
 
 /* --- what is told --------------------------------------------------------- */
 
-/* "node run import snapshots", and a reason or none */
+/* "node run import snapshots", and a reason or none; "node/import run reason" */
 static enum err
 add_line(void *context, struct span name, struct span text)
 {
@@ -151,23 +166,38 @@ take_number(struct span *rest)
 	    : 0;
 }
 
+/* Behind the name, and the run of the node's record; false: there is none. */
+static bool
+find_line(struct span *line, const struct buf *lines,
+    const struct engine_node *node, const char *part)
+{
+	char name[ENGINE_NODE_NAME_MAX + sizeof(IMPORT)];
+	struct span word, rest = buf_span(lines);
+
+	snprintf(name, sizeof(name), "%s%s", node->name, part);
+	while (span_cut(line, &rest, '\n'))
+		if (span_cut(&word, line, ' ') &&
+		    span_eq(word, span_of(name)) &&
+		    span_cut(&word, line, ' ') &&
+		    span_eq(word, span_of(node->run)))
+			return true;
+	return false;
+}
+
 void
 lacks_find(
     struct lacks *out, const struct buf *lines, const struct engine_node *node)
 {
-	struct span line, word, rest = buf_span(lines);
+	struct span line;
 
 	*out = (struct lacks){0};
-	while (span_cut(&line, &rest, '\n')) {
-		if (!span_cut(&word, &line, ' ') ||
-		    !span_eq(word, span_of(node->name)) ||
-		    !span_cut(&word, &line, ' ') ||
-		    !span_eq(word, span_of(node->run)))
-			continue;
+	if (find_line(&line, lines, node, "")) {
 		out->import = take_number(&line);
 		out->snapshots = take_number(&line);
 		snprintf(
 		    out->stands, sizeof(out->stands), "%.*s", SPAN_ARG(line));
-		return;
 	}
+	if (find_line(&line, lines, node, IMPORT))
+		snprintf(out->import_why, sizeof(out->import_why), "%.*s",
+		    SPAN_ARG(line));
 }

@@ -7,6 +7,8 @@
  *
  *	"lacks/" node -> its run, the import that it lacks or 0, how many
  *	       snapshots, by spaces; and why it takes in no entry, to the end
+ *	"lacks/" node "/import" -> its run; and why the files of an import, which
+ *	       may be one that is only offered, do not come, to the end: at once
  *
  * A text of another run than that of the node's record is of before, and says
  * nothing. Nodes of an earlier version tell none.
@@ -25,6 +27,7 @@ struct store;
 #define LACKS_S 30
 #define LACKS_STANDS_S 10
 #define LACKS_REASON_MAX 128
+#define LACKS_WHY_MAX 256
 
 struct lacks {
 	uint64_t
@@ -32,6 +35,7 @@ struct lacks {
 	uint64_t
 	    snapshots; /* of its part that it may get; 0 without the import */
 	char stands[LACKS_REASON_MAX]; /* why; "": it takes in the log */
+	char import_why[LACKS_WHY_MAX]; /* "": no import fails to come */
 };
 
 /* Of this node, now: its files, and none where its cluster.conf shares none. */
@@ -39,11 +43,16 @@ enum err lacks_look(struct lacks *out, struct store *store);
 
 /* --- telling -------------------------------------------------------------- */
 
+/* A text of this node, with zeros at first. */
+struct lacks_note {
+	bool known; /* whether `told` is what the engine has */
+	char told[LACKS_WHY_MAX + 128]; /* "": no text */
+};
+
 struct lacks_telling {
 	int64_t import_ns, snapshots_ns, stands_ns; /* since when; 0: none */
 	uint64_t whole, place;
-	bool known; /* whether `told` is what the engine has */
-	char told[LACKS_REASON_MAX + 128]; /* "": no text */
+	struct lacks_note note;
 };
 
 /*
@@ -56,6 +65,10 @@ enum err lacks_tell(struct lacks_telling *telling, struct store *store,
     struct engine *engine, const struct engine_node *own, uint64_t whole,
     enum err followed, int64_t now_ns);
 
+/* Tells why the files of an import do not come; nothing: they do, or none is to. */
+enum err lacks_tell_import(struct lacks_note *note, struct engine *engine,
+    const struct engine_node *own, const struct fault *why);
+
 /* --- what is told --------------------------------------------------------- */
 
 #define LACKS_TEXT_MAX ((size_t)1 << 20)
@@ -63,6 +76,6 @@ enum err lacks_tell(struct lacks_telling *telling, struct store *store,
 /* Adds what nodes have told to the lines. ERR_AWAY. */
 enum err lacks_read(struct buf *lines, struct engine *engine);
 
-/* Finds the text of this record's node; zeros: it has told none. */
+/* Finds the texts of this record's node; zeros: it has told none. */
 void lacks_find(
     struct lacks *out, const struct buf *lines, const struct engine_node *node);

@@ -26,8 +26,8 @@ class Maker(Shop):
     def codes(self):
         return ["C%d" % (i + 1) for i in range(self.suppliers)]
 
-    def deliver(self, label, suppliers=None, articles=300):
-        """An import in which each supplier has changed."""
+    def delivery_of(self, label, suppliers=None, articles=300):
+        """A folder in which each supplier has changed."""
         csv = self.path("csv-" + label)
         os.makedirs(csv)
         codes = suppliers or self.codes()
@@ -38,7 +38,10 @@ class Maker(Shop):
             "%s,%05d,%s %d,%s,,,,,101010,1,1,2,20,A" % (
                 code, 10000 + i, label, i, chance.getrandbits(200))
             for code in codes for i in range(articles)])
-        self.ctl("import", "--quiet", csv)
+        return csv
+
+    def deliver(self, label, **options):
+        self.ctl("import", "--quiet", self.delivery_of(label, **options))
 
     def shown(self, supplier):
         """The generation of what a page shows; None: not computed."""

@@ -109,6 +109,10 @@ class Shop(Node):
         if self.proxy:
             self.proxy.close()
 
+    @property
+    def name(self):
+        return self.engine.node_name(self.data)
+
     def live(self):
         """Of facts that cannot be read just what can."""
         done = subprocess.run([TABLES, self.data, "live"], text=True,
@@ -416,7 +420,10 @@ def what_cannot_be_shared_changes_nothing():
         wait_until(lambda: len(one.status()["nodes"]) == 1, "one is left")
         done = one.ctl("import", one.delivery("alone"), check=False)
         assert done.returncode == 1, done
-        assert "nothing was changed: 1 of 2 nodes" in done.stderr, done.stderr
+        assert "nothing was changed: 1 of 2 nodes have the import's files: " \
+            "node %s is not heard of: is its gridapi up" % two.name \
+            in done.stderr, done.stderr
+        assert "lower [cluster] copies" in done.stderr, done.stderr
         assert one.live() == before
         one.ctl("cluster", "publish", "--alone")
         before = one.live()

@@ -10,6 +10,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from computed import together  # noqa: E402
 from etcd_kit import Etcd, find_etcd  # noqa: E402
+from grid import GRIDCTL, write  # noqa: E402
 from shares import Sharer, settled  # noqa: E402
 from stack import run_in_a_namespace, run_tests, wait_until  # noqa: E402
 
@@ -126,8 +127,28 @@ def a_snapshot_that_finds_no_room(one, two, full):
     settled((one, two, full))
 
 
+def an_import_that_waits_for_the_full_one(one, full):
+    """All nodes are to have its files: it says which one does not, and why."""
+    csv = one.delivery_of("waits", articles=full.articles)
+    conf = open(one.data + "/cluster.conf", encoding="ascii").read()
+    write(one.data + "/cluster.conf",
+          [conf.replace("copies = 1", "copies = 3")])
+    fill_up()
+    with subprocess.Popen([GRIDCTL, "--data", one.data, "import", "--quiet",
+                           csv], stderr=subprocess.PIPE, text=True) as process:
+        line = process.stderr.readline()
+        process.kill()
+    assert "waits for other nodes to get its files: have=2 copies=3" in line \
+        and "node %s does not get them: " % full.name in line and \
+        "the disk is full" in line, line
+    make_room()
+    write(one.data + "/cluster.conf", [conf])
+    wait_until(lambda: full.metric(PULLS) == 0, "files come again")
+
+
 def an_import_that_finds_no_room(one, two, full):
     """Whoever is asked has the rows of all suppliers, and the new ones."""
+    told = lines_of(full, "has imported does not come")
     fill_up()
     new = full.codes() + ["N1", "N2", "N3"]
     one.deliver("second", suppliers=new, articles=full.articles)
@@ -148,7 +169,7 @@ def an_import_that_finds_no_room(one, two, full):
                 node.name, code, answer.status, answer.body[:300])
     answer = get(full, "products/search?q=second", X_Grid_Passed="x")
     assert answer.status == 421, answer.status
-    assert lines_of(full, "has imported does not come") == 1
+    assert lines_of(full, "has imported does not come") == told + 1
     assert lines_of(full, "a file does not come") == 0
     make_room()
     wait_until(lambda: one.live() == full.live(), "it shows the import")
@@ -199,6 +220,7 @@ def in_a_disk_of_its_own():
         settled((one, two, full))
         a_large_write_is_stored_elsewhere(one, full)
         a_snapshot_that_finds_no_room(one, two, full)
+        an_import_that_waits_for_the_full_one(one, full)
         an_import_that_finds_no_room(one, two, full)
         what_was_replaced_makes_room(one, two, full)
         for node in (one, two, full):

@@ -34,10 +34,6 @@ class Sharer(Maker):
             "copies = 1\nkeep = %d\n" % (
                 self.address, self.port, self.path("secret"), self.keep))
 
-    @property
-    def name(self):
-        return self.engine.node_name(self.data)
-
     def has(self):
         """The suppliers whose snapshots are on its disk."""
         folder = self.data + "/snapshots"

@@ -19,6 +19,7 @@
 static struct store *store;
 static struct engine engine;
 static struct lacks_telling telling;
+static struct lacks_note note; /* of an import */
 static const struct engine_node own = {.name = "one", .run = "r1"};
 static char name_there[128], text_there[256]; /* "": none */
 static unsigned requests;
@@ -40,7 +41,7 @@ static enum err
 note_drop(struct engine *unused, struct span name)
 {
 	(void)unused;
-	ck_assert(span_eq(name, SPAN("lacks/one")));
+	ck_assert(span_starts(name, SPAN("lacks/one")));
 	requests++;
 	text_there[0] = '\0';
 	return away ? ERR_AWAY : ERR_OK;
@@ -100,6 +101,7 @@ begin(void)
 	ck_assert_int_eq(
 	    store_open(&store, scratch_path("data"), &fault), ERR_OK);
 	memset(&telling, 0, sizeof(telling));
+	memset(&note, 0, sizeof(note));
 	requests = 0;
 	away = false;
 	text_there[0] = '\0';
@@ -193,6 +195,27 @@ START_TEST(what_could_not_be_told_is_told_later)
 }
 END_TEST
 
+START_TEST(why_an_import_does_not_come_is_told_once_and_taken_back)
+{
+	struct fault why;
+
+	fault_clear(&why);
+	fault_set(&why, "/data/x", "the disk is full");
+	for (unsigned i = 0; i < 2; i++)
+		ck_assert_int_eq(
+		    lacks_tell_import(&note, &engine, &own, &why), ERR_OK);
+	ck_assert_str_eq(name_there, "lacks/one/import");
+	ck_assert_str_eq(text_there, "r1 /data/x: the disk is full");
+	ck_assert_uint_eq(requests, 1);
+	fault_clear(&why);
+	for (unsigned i = 0; i < 2; i++)
+		ck_assert_int_eq(
+		    lacks_tell_import(&note, &engine, &own, &why), ERR_OK);
+	ck_assert_str_eq(text_there, "");
+	ck_assert_uint_eq(requests, 2);
+}
+END_TEST
+
 START_TEST(a_node_that_shares_no_files_lacks_nothing)
 {
 	static const char conf[] = "[cluster]\netcd = http://127.0.0.1:1\n"
@@ -211,14 +234,18 @@ static const struct {
 	const char *name, *text, *node, *run;
 	struct lacks found;
 } told[] = {
-    {"lacks/one", "r1 4 0", "one", "r1", {4, 0, ""}},
-    {"lacks/one", "r1 0 12", "one", "r1", {0, 12, ""}},
-    {"lacks/one", "r1 0 12 no room: a", "one", "r1", {0, 12, "no room: a"}},
-    {"lacks/one", "r1 0 12 no room: a", "one", "r2", {0, 0, ""}},
-    {"lacks/one", "r1 0 12", "on", "r1", {0, 0, ""}},
-    {"lacks/one", "r1 -1 x", "one", "r1", {0, 0, ""}},
-    {"lacks/one", "", "one", "r1", {0, 0, ""}},
-    {"lacks/one", "r1", "one", "r1", {0, 0, ""}},
+    {"lacks/one", "r1 4 0", "one", "r1", {4, 0, "", ""}},
+    {"lacks/one", "r1 0 12", "one", "r1", {0, 12, "", ""}},
+    {"lacks/one", "r1 0 12 no room: a", "one", "r1", {0, 12, "no room: a", ""}},
+    {"lacks/one", "r1 0 12 no room: a", "one", "r2", {0, 0, "", ""}},
+    {"lacks/one/import", "r1 no room: a", "one", "r1",
+	{0, 0, "", "no room: a"}},
+    {"lacks/one/import", "r1 no room: a", "one", "r2", {0, 0, "", ""}},
+    {"lacks/one/import", "r1 no room: a", "on", "r1", {0, 0, "", ""}},
+    {"lacks/one", "r1 0 12", "on", "r1", {0, 0, "", ""}},
+    {"lacks/one", "r1 -1 x", "one", "r1", {0, 0, "", ""}},
+    {"lacks/one", "", "one", "r1", {0, 0, "", ""}},
+    {"lacks/one", "r1", "one", "r1", {0, 0, "", ""}},
 };
 
 START_TEST(a_text_is_of_its_run_alone)
@@ -237,6 +264,7 @@ START_TEST(a_text_is_of_its_run_alone)
 	ck_assert_uint_eq(found.import, told[_i].found.import);
 	ck_assert_uint_eq(found.snapshots, told[_i].found.snapshots);
 	ck_assert_str_eq(found.stands, told[_i].found.stands);
+	ck_assert_str_eq(found.import_why, told[_i].found.import_why);
 	buf_fini(&lines);
 }
 END_TEST
@@ -253,6 +281,8 @@ test_suite(void)
 	tcase_add_test(tc, a_node_that_takes_in_no_entry_tells_why);
 	tcase_add_loop_test(tc, what_is_told_elsewhere_is_no_standing, 0, 2);
 	tcase_add_test(tc, what_could_not_be_told_is_told_later);
+	tcase_add_test(
+	    tc, why_an_import_does_not_come_is_told_once_and_taken_back);
 	tcase_add_test(tc, a_node_that_shares_no_files_lacks_nothing);
 	tcase_add_loop_test(tc, a_text_is_of_its_run_alone, 0,
 	    (int)(sizeof(told) / sizeof(told[0])));
