@@ -110,6 +110,9 @@ enum err edition_change(struct edition_making *making,
     enum err (*work)(void *context, struct live_change *change), void *context,
     struct live_counts *counts, unsigned copies, struct fault *fault);
 
+/* The fault of an import, or of what comes before it, for ERR_AWAY. */
+void edition_say_away(const char *dir, struct fault *fault);
+
 /* The number of the edition that was published; 0: none. */
 uint64_t edition_published(const struct edition_making *making);
 

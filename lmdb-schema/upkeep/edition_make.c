@@ -62,7 +62,9 @@ take_lease(
 	}
 	if (err == ERR_BUSY)
 		return refuse_busy(making, lease->seen.who, fault);
-	if (err != ERR_OK)
+	if (err == ERR_AWAY)
+		edition_say_away(making->dir, fault);
+	else if (err != ERR_OK)
 		fault_set(fault, making->dir,
 		    "nothing was changed: an import needs the log that the "
 		    "nodes share: %s",
@@ -81,6 +83,16 @@ begin_lease(struct edition_making *making, struct fault *fault)
 		err = take_lease(making, &lease, fault);
 	return err == ERR_OK ? lease_keep(&making->lease, making->store, &lease)
 			     : err;
+}
+
+void
+edition_say_away(const char *dir, struct fault *fault)
+{
+	fault_set(fault, dir,
+	    "nothing was changed: this node does not reach the log that the "
+	    "nodes share: 'gridctl cluster status' says which server does not "
+	    "answer. Once it does, repeat the command, or run it on a node "
+	    "that reaches the log");
 }
 
 /* --- beginning ------------------------------------------------------------ */

@@ -17,6 +17,7 @@
 #include "lmdb-schema/state/proposal.h"
 #include "lmdb-schema/store/engine.h"
 #include "lmdb-schema/store/store.h"
+#include "lmdb-schema/upkeep/edition.h"
 
 #ifndef GRID_DATA_DIR
 #define GRID_DATA_DIR "/var/lib/product-grid"
@@ -209,6 +210,8 @@ cmd_settle(struct store *store, const char *command, bool imported, bool quiet)
 	assert(command != NULL);
 	if (err != ERR_OK) {
 		fault_clear(&fault);
+		if (err == ERR_AWAY && !imported)
+			edition_say_away(cmd_data_dir(), &fault);
 		fault_set(&fault, cmd_data_dir(),
 		    imported ? "changes and proposals that the import settles "
 			       "could not be (%s): the next import will do it"
