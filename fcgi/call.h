@@ -58,6 +58,7 @@ struct server {
 	struct key_uses *uses;
 	char *node; /* its name among several; NULL: on its own */
 	bool keeps_part; /* of the suppliers, as others do: rows/holder.h */
+	atomic_bool told_no_passing; /* the log: nginx passes nothing on */
 	struct peers *peers; /* search/peers.h, where it does */
 	atomic_uint waiting; /* threads, for other nodes' entries: seen.c */
 };

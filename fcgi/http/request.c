@@ -43,6 +43,7 @@ static const struct param {
     PARAM("HTTP_X_GRID_PASSED", grid_passed),
     PARAM("GRID_ALONE", grid_alone),
     PARAM("GRID_PART", grid_part),
+    PARAM("GRID_PASSES", grid_passes),
     PARAM("HTTP_HOST", host),
     PARAM("HTTP_X_FORWARDED_HOST", forwarded_host),
     PARAM("HTTP_X_FORWARDED_PROTO", forwarded_proto),

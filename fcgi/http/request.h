@@ -36,6 +36,8 @@ struct request {
 	    grid_alone; /* none of those that it was passed to answers */
 	struct span
 	    grid_part; /* nginx: it is another node's, by the secret of all */
+	struct span
+	    grid_passes; /* nginx: it passes on what gridapi hands over */
 	struct span host, forwarded_host, forwarded_proto;
 	/*
 	 * The organisation's server has told nginx these of a person; no

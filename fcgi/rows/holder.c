@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "common/arena.h"
+#include "common/log.h"
 #include "fcgi/call.h"
 #include "fcgi/metrics.h"
 #include "fcgi/route.h"
@@ -183,11 +184,40 @@ pass_on(struct call *call, const struct holders *holders,
 	return listing.found->count == 0 ? ERR_OK : pass(call, listing.found);
 }
 
-/* No request is passed on, or none that came back. */
+/* Once, until it does. */
+static void
+tell_passing(struct server *server, bool passes)
+{
+	bool told = atomic_load(&server->told_no_passing);
+
+	if (told == !passes ||
+	    !atomic_compare_exchange_strong(
+		&server->told_no_passing, &told, !passes))
+		return;
+	if (passes)
+		log_info("nginx passes on requests for suppliers of other "
+			 "nodes");
+	else
+		log_error(
+		    "nginx does not pass on requests for suppliers that other "
+		    "nodes keep, so that this node gets or computes their "
+		    "snapshots: put what 'gridctl cluster nginx' prints into "
+		    "/etc/product-grid/cluster-nginx.conf, and reload nginx");
+}
+
+/* No request is passed on, or none that came back, or nginx has not how. */
 static bool
 answers_itself(const struct call *call)
 {
-	return !call->server->keeps_part || call->request->grid_alone.len > 0;
+	const struct request *request = call->request;
+	bool passes = request->grid_passes.len > 0;
+
+	if (!call->server->keeps_part || request->grid_alone.len > 0)
+		return true;
+	if (request->grid_passed.len > 0)
+		return false;
+	tell_passing(call->server, passes);
+	return !passes;
 }
 
 enum err

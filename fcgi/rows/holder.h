@@ -15,6 +15,7 @@
  * not keep the supplier, or to which the last import or the snapshot does not come,
  * answers it with 421, and nginx asks the next one. Where none of them answers, the
  * request comes back with GRID_ALONE, and this node gets the snapshot or computes it.
+ * It does the same where nginx has not told, by GRID_PASSES, that it has these places.
  */
 #pragma once
 

@@ -117,6 +117,7 @@ def three_nodes_keep_two_of_three(new_engine=Etcd):
         shares_of_the_work(*nodes)
         assert each_node_answers_for_all(*nodes) >= one.suppliers
         other_requests(*nodes)
+        nginx_has_not_its_part(*nodes)
         a_request_has_one_id(*nodes)
         persons_and_agents(*nodes)
         a_cold_miss_is_computed_once(*nodes)
@@ -242,6 +243,36 @@ def a_request_has_one_id(*nodes):
             wait_until(lambda: logged(by, asked=ids[0]),
                        "the node that answers logs %s" % ids[0])
             assert not logged(node, asked="0" * 32)
+
+
+def nginx_has_not_its_part(*nodes):
+    """keep was set, and gridapi began anew before nginx had what passes requests
+    on: the node answers all by itself, and says what is to be done."""
+    one = nodes[0]
+    other = sorted(set(one.codes()) - one.has())[0]
+    path = one.path("nginx/cluster.conf")
+    with open(path) as file:
+        whole = file.read()
+    one.stop()
+    with open(path, "w") as file:
+        file.write(whole[:whole.index("# Requests for suppliers")])
+    one.begin()
+    for more in ("&limit=1", "", "&format=ndjson"):
+        answer = one.grid(other, more)
+        assert (answer.status, answer.headers["X-Grid-Node"]) == \
+            (200, one.name), (more, answer.status, answer.body[:300])
+    answer = one.ask("GET", "/api/v1/products/10007")
+    assert answer.status == 200, answer.text
+    answer = one.ask("GET", "/api/v1/products/search?q=first&limit=1")
+    assert answer.json["meta"]["fournisseurs"] == one.suppliers, answer.text
+    assert "nginx does not pass on requests" in one.log() and \
+        "gridctl cluster nginx" in one.log()
+    one.stop()
+    with open(path, "w") as file:
+        file.write(whole)
+    one.begin()
+    settled(nodes)
+    assert one.grid(other).headers["X-Grid-Node"] != one.name
 
 
 def persons_and_agents(*nodes):

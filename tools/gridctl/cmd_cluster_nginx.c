@@ -66,7 +66,8 @@ static const char location[] =
  */
 static const char head[] =
     "# Requests for suppliers that this node does not keep: a worker says "
-    "where to.\n";
+    "where to.\n"
+    "fastcgi_param GRID_PASSES 1;\n";
 
 static const char first_holder[] =
     "location %s {\n"
