@@ -4,8 +4,8 @@
  *	body -> the supplier's snapshot, computed if need be -> are all of them
  *	its articles? -> one transaction -> what came of each
  *
- * A node that does not keep the supplier (rows/holder.h) asks its facts instead,
- * as a write is not passed on.
+ * A node that does not keep the supplier (rows/holder.h) asks its facts instead: a
+ * write is passed on where the last import does not come, or nothing can be stored.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -183,7 +183,9 @@ deposit(struct submission *submission)
 	enum err err = proposal_deposit(call->server->store, &request,
 	    submission->results, &submission->when_ms);
 
-	return err == ERR_OK ? ERR_OK : fail_write(call, err);
+	if (err == ERR_OK || holder_pass_write(call, err) == ERR_ANSWERED)
+		return err == ERR_OK ? ERR_OK : ERR_ANSWERED;
+	return fail_write(call, err);
 }
 
 static void
@@ -357,8 +359,10 @@ find_supplier(struct submission *submission)
 {
 	struct call *call = submission->call;
 	struct listed *listed;
-	enum err err = listed_find(&listed, call);
+	enum err err = holder_pass_import(call);
 
+	if (err == ERR_OK)
+		err = listed_find(&listed, call);
 	if (err != ERR_OK)
 		return err;
 	if (listed->count == 0)

@@ -307,7 +307,7 @@ check_by_facts(struct deciding *deciding)
 
 /*
  * A user's own range needs an article that the supplier has. A node that does not
- * keep the supplier (rows/holder.h) asks its facts: a write is not passed on.
+ * keep the supplier (rows/holder.h) asks its facts.
  */
 static enum err
 check_known(struct deciding *deciding)

@@ -2,6 +2,7 @@
 
 #include "fcgi/call.h"
 #include "fcgi/fail.h"
+#include "fcgi/rows/holder.h"
 #include "fcgi/rows/shared_source.h"
 #include "lmdb-schema/facts/source.h"
 #include "lmdb-schema/snapshot/snapshot.h"
@@ -16,9 +17,12 @@ enum err
 known_open(struct known *known, struct call *call, struct span supplier)
 {
 	struct source_supplier info = {.articles = 0};
-	enum err err = ERR_NOT_FOUND;
+	enum err err = holder_pass_import(call);
 
 	*known = (struct known){.supplier = supplier};
+	if (err != ERR_OK)
+		return err;
+	err = ERR_NOT_FOUND;
 	if (call_sees(call, supplier))
 		err = shared_source_get(&known->source, call);
 	if (err == ERR_OK)

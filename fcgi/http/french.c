@@ -179,6 +179,9 @@ static const struct row {
      "another one.",
 	"Ce nœud ne peut avoir pour l'instant ce qui est à montrer de ce "
 	"fournisseur : demander à un autre."},
+    {"Nothing was stored: this node takes no writes now. Ask another one.",
+	"Rien n'a été enregistré : ce nœud n'accepte pas d'écriture en ce "
+	"moment. Demander à un autre."},
     {"The last import of all nodes does not come to this one: ask another one.",
 	"Le dernier import de tous les nœuds n'arrive pas à celui-ci : "
 	"demander "

@@ -21,7 +21,7 @@
 struct holder_list {
 	const char *addresses[HOLDERS_MAX];
 	unsigned count;
-	bool page; /* is asked for, which takes no time */
+	const char *location; /* of nginx, which asks them */
 };
 
 struct holders {
@@ -94,6 +94,8 @@ static const char not_to_be_had[] =
     "another one.";
 static const char no_import[] =
     "The last import of all nodes does not come to this one: ask another one.";
+static const char no_room[] =
+    "Nothing was stored: this node takes no writes now. Ask another one.";
 
 struct listing {
 	const struct share *share;
@@ -150,13 +152,21 @@ is_page(struct call *call, const struct span *suppliers, unsigned count)
 	return true;
 }
 
+static const char *
+location_of(struct call *call, const struct span *suppliers, unsigned count)
+{
+	if (!route_reads(call->request))
+		return "@writer";
+	return is_page(call, suppliers, count) ? "@page" : "@holder";
+}
+
 static enum err
 pass(struct call *call, const struct holder_list *list)
 {
 	uint64_t seen = call->reply->seen;
 	char name[32];
 
-	ensure_hand_over_to(call, list->page ? "@page" : "@holder");
+	ensure_hand_over_to(call, list->location);
 	for (unsigned i = 0; i < list->count; i++) {
 		snprintf(name, sizeof(name), "X-Grid-Holder-%u", i + 1);
 		reply_header_text(
@@ -179,7 +189,7 @@ pass_on(struct call *call, const struct holders *holders,
 	if (listing.found == NULL)
 		return ERR_NO_MEMORY;
 	listing.found->count = 0;
-	listing.found->page = is_page(call, suppliers, count);
+	listing.found->location = location_of(call, suppliers, count);
 	list_holders(&listing, holders, call);
 	return listing.found->count == 0 ? ERR_OK : pass(call, listing.found);
 }
@@ -234,11 +244,26 @@ holder_pass_import(struct call *call)
 	struct holders *holders;
 	enum err err;
 
-	if (answers_itself(call) || !route_reads(call->request) ||
+	if (answers_itself(call) ||
 	    !metrics_import_fails(call->server->metrics))
 		return ERR_OK;
 	if (call->request->grid_passed.len > 0)
 		return refuse(call, no_import);
+	err = look(&holders, call);
+	return err == ERR_OK ? pass_on(call, holders, NULL, 0) : err;
+}
+
+enum err
+holder_pass_write(struct call *call, enum err err)
+{
+	struct holders *holders;
+
+	if (answers_itself(call) ||
+	    (err != ERR_NO_SPACE && err != ERR_READ_ONLY && err != ERR_OUTRUN &&
+		err != ERR_VERSION))
+		return ERR_OK;
+	if (call->request->grid_passed.len > 0)
+		return refuse(call, no_room);
 	err = look(&holders, call);
 	return err == ERR_OK ? pass_on(call, holders, NULL, 0) : err;
 }

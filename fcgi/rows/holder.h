@@ -8,6 +8,9 @@
  *	X-Grid-Holder-2: https://192.0.2.13     and where then
  *	X-Grid-Holder-Seen: state:1234          what is to be seen there
  *
+ * A request that writes goes to @writer: nginx asks the next node where the one
+ * before has surely not stored it, and nowhere else.
+ *
  * For a page of a snapshot that there is nginx waits 10, 5 and 5 seconds for them,
  * else for each as long as a computation may take.
  *
@@ -39,9 +42,15 @@ enum err holder_pass(struct call *call, struct span supplier);
 
 /*
  * The same of what an import brings to all nodes, its suppliers among it, where the
- * last one does not come to this node: any other one answers a request that reads.
+ * last one does not come to this node: any other one answers, or takes a proposal.
  */
 enum err holder_pass_import(struct call *call);
+
+/*
+ * A write that fails, and of which surely nothing is stored: where the reason is this
+ * node's own, such as a full disk, another one takes it. ERR_OK: say that it failed.
+ */
+enum err holder_pass_write(struct call *call, enum err err);
 
 /* The 421 of such a node alone, where it is asked for its part (search/part.h). */
 enum err holder_refuse_import(struct call *call);

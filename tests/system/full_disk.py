@@ -3,8 +3,10 @@ it, and what it makes room by. Its disk is a small one in a mount namespace."""
 
 import json
 import os
+import socket
 import subprocess
 import sys
+import threading
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -71,7 +73,87 @@ def it_is_told_on_any_node(*nodes):
 
 # --- writes -------------------------------------------------------------------
 
-def a_large_write_is_stored_elsewhere(one, full):
+def propose(node, gamme="Y", **headers):
+    """By nginx alone, as a script does."""
+    headers = {name.replace("_", "-"): value
+               for name, value in headers.items()}
+    answer = node.get(
+        "/api/v1/products/10003/gamme", "PUT",
+        dict(headers, **{"X-API-Key": node.key,
+                         "Content-Type": "application/json"}),
+        json.dumps({"fournisseur": node.codes()[0], "gamme": gamme}))
+    return answer, json.loads(answer.body)
+
+
+def proposed(node):
+    answer = get(node, "grid?fournisseur=%s&fields=gammeAValider" %
+                 node.codes()[0])
+    return [row["gammeAValider"] for row in json.loads(answer.body)["data"]
+            if row["codein"] == "10003"][0]
+
+
+class Trap:
+    """In the place of a node's nginx: takes requests, and answers none."""
+
+    def __init__(self, node):
+        self.taken = []
+        self.socket = socket.create_server((node.address, node.port))
+        threading.Thread(target=self.take, daemon=True).start()
+
+    def take(self):
+        while True:
+            try:
+                connection = self.socket.accept()[0]
+            except OSError:
+                return
+            with connection:
+                self.taken.append(connection.recv(65536))
+
+    def close(self):
+        self.socket.shutdown(socket.SHUT_RDWR)
+        self.socket.close()
+
+
+def a_small_write_is_passed_on(one, two, full):
+    """Once: where it may have been taken it is not sent again."""
+    answer, body = propose(full)
+    assert answer.status == 200 and \
+        answer.headers["X-Grid-Node"] in (one.name, two.name), body
+    answer, body = propose(full, X_Grid_Passed="x")
+    assert answer.status == 421 and "Nothing was stored" in \
+        body["error"]["message"], body
+    for gone, there, gamme in (one, two, "Z"), (two, one, "Y"):
+        gone.stop()
+        answer, body = propose(full, gamme)
+        assert answer.status == 200 and \
+            answer.headers["X-Grid-Node"] == there.name, body
+        wait_until(lambda: proposed(there) == gamme, "it is there")
+        gone.begin()
+    one.stop()
+    two.stop()
+    answer, body = propose(full, "Z")
+    assert answer.status == 503 and answer.headers["Retry-After"] and \
+        "disk of this node is full" in body["error"]["message"] and \
+        "Nothing was stored" in body["error"]["message"], body
+    traps = [Trap(one), Trap(two)]
+    answer, body = propose(full, "Z")
+    french = propose(full, "Z", Accept_Language="fr")[1]["error"]["message"]
+    for trap in traps:
+        trap.close()
+    assert answer.status == 503 and \
+        body["error"]["details"]["outcome"] == "unknown" and \
+        not answer.headers["Retry-After"], (answer.status, body)
+    taken = [request for trap in traps for request in trap.taken]
+    assert french.startswith("Peut-être"), french
+    assert len(taken) == 2 and all(request.startswith(
+        b"PUT /api/v1/products/10003/gamme ") for request in taken), taken
+    one.begin()
+    two.begin()
+    wait_until(lambda: proposed(one) == proposed(two) == "Y",
+               "they show what was stored")
+
+
+def a_large_write_is_stored_elsewhere(one, two, full):
     """Beyond the pages that its state.mdb has: the log has it."""
     code = full.codes()[0]
     changes = [(str(10000 + i), "YZ"[i % 2]) for i in range(full.articles)]
@@ -87,10 +169,7 @@ def a_large_write_is_stored_elsewhere(one, full):
     row = json.loads(get(one, "grid?fournisseur=%s&fields=gammeAValider" % code,
                          X_Grid_Seen=answer.details["seen"]).body)["data"][1]
     assert row["gammeAValider"] == "Z", row
-    answer = full.post(changes[:1], code)
-    assert answer.status == 503 and answer.headers["Retry-After"] and \
-        "disk of this node is full" in answer.text and \
-        "Nothing was stored" in answer.text, answer.text
+    a_small_write_is_passed_on(one, two, full)
     wait_until(lambda: get(full, "fournisseurs").headers["X-Grid-Behind"],
                "it says that it is behind")
     it_is_told_on_any_node(one, full)
@@ -163,6 +242,11 @@ def an_import_that_finds_no_room(one, two, full):
         assert b'"N1"' in answer.body, (node.name, answer.body)
         answer = get(node, "products/10001")
         assert b'"second' in answer.body, (node.name, answer.body)
+        # A proposal for an article that came with the import, too.
+        answer = node.put("10001", "Y", fournisseur="N1")
+        assert answer.status == 200, (node.name, answer.text)
+        answer = node.put("10002", "Y", fournisseur=new[0])
+        assert answer.status == 200, (node.name, answer.text)
         for code in new:
             answer = node.grid(code, "&limit=1")
             assert answer.status == 200 and b"second" in answer.body, (
@@ -218,7 +302,7 @@ def in_a_disk_of_its_own():
                    "all nodes show the import")
         compute(one, two, full)
         settled((one, two, full))
-        a_large_write_is_stored_elsewhere(one, full)
+        a_large_write_is_stored_elsewhere(one, two, full)
         a_snapshot_that_finds_no_room(one, two, full)
         an_import_that_waits_for_the_full_one(one, full)
         an_import_that_finds_no_room(one, two, full)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/buf.h"
+#include "common/count.h"
 #include "common/fs.h"
 #include "common/opt.h"
 #include "lmdb-schema/store/cluster.h"
@@ -61,8 +62,9 @@ static const char location[] =
  * A location asks one node, and the next location another one; set comes before the
  * first, whose answer takes the place of the worker's. No part of the address is of
  * the request. HTTP/1.0 may leave Host out, which HTTP/1.1 between nodes needs.
- * All are there twice: a page comes at once, and nodes whose nginx or
- * gridapi hangs must not hold it up for as long as a computation may take.
+ * All are there three times: a write is not sent twice; a page comes at once, and
+ * nodes whose nginx or gridapi hangs must not hold it up for as long as a computation
+ * may take.
  */
 static const char head[] =
     "# Requests for suppliers that this node does not keep: a worker says "
@@ -107,11 +109,56 @@ static const char any_holder[] =
     "	proxy_next_upstream off;\n"
     "	proxy_intercept_errors on;\n"
     "	recursive_error_pages on;\n"
-    "	error_page 421 502 503 504 = %s;\n"
     "	proxy_ssl_server_name on;\n"
     "	proxy_ssl_verify on;\n"
     "	proxy_ssl_verify_depth 4;\n"
     "	proxy_ssl_trusted_certificate \"%s\";\n";
+
+/* The next one may be asked for a read, whatever became of it. */
+static const char after_read[] = "	error_page 421 502 503 504 = %s;\n";
+
+/*
+ * A write goes on to the next one where it was surely not taken: by a 421, or where
+ * there was no connection. A 503 of gridapi says itself what became of it.
+ */
+static const char after_write[] = "	error_page 421 = %s;\n"
+				  "	error_page 502 504 = @unsent%u;\n";
+
+static const char unsent[] = "location @unsent%u {\n"
+			     "	recursive_error_pages on;\n"
+			     "	error_page 502 = %s;\n"
+			     "	error_page 503 = @unknown;\n"
+			     "	if ($upstream_connect_time ~ \"-$\") {\n"
+			     "		return 502;\n"
+			     "	}\n"
+			     "	return 503;\n"
+			     "}\n";
+
+static const char unknown[] =
+    "location @unknown {\n"
+    "	default_type application/json;\n"
+    "	add_header Strict-Transport-Security $grid_hsts always;\n"
+    "	add_header X-Request-Id $request_id always;\n"
+    "	add_header Cache-Control no-store always;\n"
+    "	if ($grid_language = fr) {\n"
+    "		return 503 '%s%s%s';\n"
+    "	}\n"
+    "	return 503 '%s%s%s';\n"
+    "}\n";
+
+static const char unknown_begins[] =
+    "{\"error\":{\"code\":\"internal_error\",\"message\":\"";
+
+static const char unknown_en[] =
+    "It may have been stored, or not: the node that it was passed on to did "
+    "not answer. Look again before you repeat it.";
+
+static const char unknown_fr[] =
+    "Peut-être enregistré, peut-être pas : le nœud auquel la requête a été "
+    "transmise n’a pas répondu. Vérifier avant de la répéter.";
+
+static const char unknown_ends[] =
+    "\",\"details\":{\"outcome\":\"unknown\"}}}\\n";
 
 static const char no_holder[] = "location @here {\n"
 				"	set $grid_alone 1;\n"
@@ -197,6 +244,7 @@ add_holder(struct buf *out, unsigned i, const char *kind,
     const struct buf *resolver)
 {
 	bool page = strcmp(kind, "@page") == 0;
+	bool write = strcmp(kind, "@writer") == 0;
 	char next[32] = "@here";
 
 	if (i < HOLDERS)
@@ -206,7 +254,7 @@ add_holder(struct buf *out, unsigned i, const char *kind,
 	else
 		buf_addf(out, next_holder, kind, i, i);
 	buf_addf(out, any_holder, i, node, page ? page_s[i - 1] : COMPUTATION_S,
-	    next, peers->ca[0] == '\0' ? SYSTEMS_CA : peers->ca);
+	    peers->ca[0] == '\0' ? SYSTEMS_CA : peers->ca);
 	if (peers->cert[0] != '\0')
 		buf_addf(out,
 		    "	proxy_ssl_certificate \"%s\";\n"
@@ -217,7 +265,13 @@ add_holder(struct buf *out, unsigned i, const char *kind,
 		    "	resolver%.*s valid=60s;\n"
 		    "	resolver_timeout 2s;\n",
 		    SPAN_ARG(buf_span(resolver)));
+	if (write)
+		buf_addf(out, after_write, next, i);
+	else
+		buf_addf(out, after_read, next);
 	buf_addf(out, "}\n");
+	if (write)
+		buf_addf(out, unsent, i, next);
 }
 
 static enum err
@@ -236,7 +290,7 @@ static enum err
 add_holders(struct buf *out, const char *dir, const struct cluster_peers *peers,
     struct fault *fault)
 {
-	static const char *const kinds[] = {"@page", "@holder"};
+	static const char *const kinds[] = {"@page", "@holder", "@writer"};
 	struct cluster_sharing sharing;
 	struct engine_node own;
 	struct buf resolver;
@@ -252,10 +306,12 @@ add_holders(struct buf *out, const char *dir, const struct cluster_peers *peers,
 		err = find_resolver(&resolver, !is_number(own.address), fault);
 	if (err == ERR_OK) {
 		buf_addf(out, "%s", head);
-		for (unsigned kind = 0; kind < 2; kind++)
+		for (unsigned kind = 0; kind < COUNT(kinds); kind++)
 			for (unsigned i = 1; i <= HOLDERS; i++)
 				add_holder(out, i, kinds[kind], peers, own.name,
 				    &resolver);
+		buf_addf(out, unknown, unknown_begins, unknown_fr, unknown_ends,
+		    unknown_begins, unknown_en, unknown_ends);
 		buf_addf(out, "%s", no_holder);
 	}
 	buf_fini(&resolver);
