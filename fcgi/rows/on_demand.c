@@ -19,6 +19,7 @@
 
 #define CHILD_BUSY 3 /* gridctl compute --no-wait: all places are taken */
 #define CHILD_LATE 4 /* --limit: it has ended itself */
+#define CHILD_FULL 5 /* the disk of the data directory is full */
 #define PAUSE_NS INT64_C(60000000000)
 #define LONG_PAUSE_NS (10 * PAUSE_NS) /* when an index could not be made */
 #define INDEX_LIMIT_S 600 /* it reads all snapshots, from a disk maybe */
@@ -36,6 +37,7 @@ struct job {
 	struct computing_table *table;
 	struct job *next;
 	char *supplier;
+	char *data_dir; /* a copy: the settings may go before */
 	int64_t limit_s;
 	int64_t began_ns;
 	pid_t pid;
@@ -180,6 +182,14 @@ supplier_of(const struct job *job)
 }
 
 static enum err
+tell_full(const struct job *job)
+{
+	log_error("%s: %s: supplier=%s path=%s", failure_of(job->kind),
+	    err_text(ERR_NO_SPACE), supplier_of(job), job->data_dir);
+	return ERR_NO_SPACE;
+}
+
+static enum err
 result_of(const struct job *job, int status)
 {
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
@@ -188,6 +198,8 @@ result_of(const struct job *job, int status)
 		return ERR_BUSY;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == CHILD_LATE)
 		return ERR_TIMED_OUT;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == CHILD_FULL)
+		return tell_full(job);
 	log_error("%s: supplier=%s %s=%d", failure_of(job->kind),
 	    supplier_of(job), WIFSIGNALED(status) ? "signal" : "exit",
 	    WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
@@ -218,8 +230,10 @@ await(const struct job *job)
 static void
 free_job(struct job *job)
 {
-	if (job != NULL)
+	if (job != NULL) {
 		free(job->supplier);
+		free(job->data_dir);
+	}
 	free(job);
 }
 
@@ -336,9 +350,11 @@ start_job(struct job **out, struct computing_table *table, struct span supplier,
 	enum err err = ERR_NO_MEMORY;
 
 	assert(table->settings != NULL && table->metrics != NULL);
-	if (job != NULL)
+	if (job != NULL) {
 		job->supplier = span_dup(supplier);
-	if (job != NULL && job->supplier != NULL) {
+		job->data_dir = span_dup(span_of(table->settings->data_dir));
+	}
+	if (job != NULL && job->supplier != NULL && job->data_dir != NULL) {
 		job->table = table;
 		job->kind = kind;
 		job->limit_s = limit_of(table->settings, kind);

@@ -285,7 +285,7 @@ for blocks in 1 8 64 $((kb / 4)) $((kb / 2)); do
     "$gridctl" --data "$data" compute -q "$big"
   ) >"$work/out" 2>&1
   code=$?
-  is "compute with $blocks blocks: exit code $code" [ $code -eq 1 ]
+  is "compute with $blocks blocks: exit code $code" [ $code -eq 5 ]
   is "compute with $blocks blocks says why" \
     grep -Eq 'the disk is full.*LimitFSIZE=' "$work/out"
   is "compute with $blocks blocks: the rows are the old ones" \
@@ -300,7 +300,7 @@ for blocks in 1 8 512; do
     "$gridctl" --data "$data" index
   ) >"$work/out" 2>&1
   code=$?
-  is "index with $blocks blocks: exit code $code" [ $code -eq 1 ]
+  is "index with $blocks blocks: exit code $code" [ $code -eq 5 ]
   is "index with $blocks blocks says why" \
     grep -q 'the disk is full.*LimitFSIZE=' "$work/out"
   is "index with $blocks blocks: the store is whole" whole
@@ -341,13 +341,13 @@ if mount -t tmpfs -o "size=$((need_kb + 700))k" none "$work/small" \
     is "the facts are the old ones" [ "$(facts_now)" = b ]
     quiet compute -q "$big"
     code=$?
-    is "compute on a full disk: exit code $code" [ $code -eq 1 ]
+    is "compute on a full disk: exit code $code" [ $code -eq 5 ]
     is "says why" grep -q 'the disk is full' "$work/out"
     is "the rows are the old ones" [ "$(rows_now)" = b ]
     quiet index
     code=$?
-    is "index on a full disk: exit code $code" [ $code -eq 1 ]
-    is "says why" grep -q 'the disk is full' "$work/out"
+    is "index on a full disk: exit code $code" [ $code -eq 5 ]
+    is "says why and where" grep -qF "$data: the disk is full" "$work/out"
     is "the store is whole" whole
     # The second time there is no room for a single page.
     dd if=/dev/zero of="$work/small/fill" bs=4k >/dev/null 2>&1

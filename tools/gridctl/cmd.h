@@ -22,6 +22,7 @@ struct store;
 #define CMD_USAGE 2
 #define CMD_BUSY 3 /* compute --no-wait: all places are taken */
 #define CMD_LATE 4 /* --limit: the time is over */
+#define CMD_FULL 5 /* compute, pack, index: the disk is full */
 
 /* The end of what a check says that looks at what is odd; the night reads it. */
 #define CMD_IF_MEANT "if it is meant, give --yes"

@@ -93,6 +93,8 @@ tell_failure(
 	    err == ERR_NO_SPACE ? "; its old snapshot stays current" : "");
 	if (!noted && !compute_is_answer(err))
 		cmd_note_failure(store, "compute", supplier, why);
+	if (err == ERR_NO_SPACE)
+		return CMD_FULL;
 	return err == ERR_BUSY ? CMD_BUSY : CMD_FAILED;
 }
 

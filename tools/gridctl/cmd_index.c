@@ -66,8 +66,8 @@ tell_failure(enum err err)
 		      "each supplier's rows";
 	else
 		return cmd_fail("index", err, NULL);
-	fprintf(stderr, "gridctl index: %s%s\n", why, more);
-	return CMD_FAILED;
+	fprintf(stderr, "gridctl index: %s: %s%s\n", cmd_data_dir(), why, more);
+	return err == ERR_NO_SPACE ? CMD_FULL : CMD_FAILED;
 }
 
 static void

@@ -91,7 +91,7 @@ tell_failure(struct span supplier, enum err err)
 	fprintf(stderr, "gridctl pack: supplier %.*s: %s%s\n",
 	    SPAN_ARG(supplier), why,
 	    err == ERR_NO_SPACE ? "; its answers are packed on the way" : "");
-	return CMD_FAILED;
+	return err == ERR_NO_SPACE ? CMD_FULL : CMD_FAILED;
 }
 
 static int

@@ -50,6 +50,7 @@ static const struct {
     {"exit 3", ERR_BUSY},
     {"exit 4", ERR_TIMED_OUT},
     {"exit 1", ERR_INTERNAL},
+    {"exit 5", ERR_NO_SPACE},
     {"kill -9 $$", ERR_INTERNAL},
     {"sleep 1000", ERR_TIMED_OUT},
     {"trap '' TERM; sleep 1000 & wait", ERR_TIMED_OUT},
@@ -66,6 +67,30 @@ START_TEST(its_end_is_told)
 	    (int)atomic_load(
 		&metrics_mine(world.metrics)->computations_waiting),
 	    0);
+}
+END_TEST
+
+static char caught[256]; /* the last line of the log */
+
+static void
+catch_line(enum log_level level, const char *line)
+{
+	(void)level;
+	snprintf(caught, sizeof(caught), "%s", line);
+}
+
+START_TEST(a_full_disk_is_told_with_its_place)
+{
+	char line[256];
+
+	snprintf(line, sizeof(line),
+	    "computation failed: %s: supplier=S3 path=%s",
+	    err_text(ERR_NO_SPACE), scratch_path("data"));
+	computing_is("exit 5");
+	log_catch(catch_line);
+	ck_assert_int_eq(compute(), ERR_NO_SPACE);
+	quiet_begin();
+	ck_assert_str_eq(caught, line);
 }
 END_TEST
 
@@ -332,6 +357,7 @@ test_suite(void)
 	tcase_set_timeout(tc, 300);
 	tcase_add_loop_test(
 	    tc, its_end_is_told, 0, sizeof(ends) / sizeof(ends[0]));
+	tcase_add_test(tc, a_full_disk_is_told_with_its_place);
 	tcase_add_test(tc, program_that_is_not_there_is_a_failure);
 	tcase_add_test(tc, arguments_name_data_and_supplier);
 	tcase_add_test(tc, who_asks_for_the_same_shares_one_child);
