@@ -42,6 +42,19 @@ struct search {
 
 /* --- finding -------------------------------------------------------------- */
 
+/*
+ * Of what is shown, the same from a node that has all suppliers and from one that asks
+ * the others, but where some are absent: the two say so in other words.
+ */
+static uint64_t
+tag_of(const struct search *search, uint64_t sum)
+{
+	const uint64_t parts[] = {(uint64_t)search->absent,
+	    search->absent > 0 && search->call->server->keeps_part};
+
+	return etag_mix(sum, parts, sizeof(parts));
+}
+
 /* Asks who has what, and goes to the page. */
 static enum err
 ask(struct search *search)
@@ -55,7 +68,7 @@ ask(struct search *search)
 		return err;
 	search->suppliers = search->across.suppliers;
 	search->absent = search->across.absent;
-	search->tag = search->across.tag;
+	search->tag = tag_of(search, search->across.sum);
 	search->pages =
 	    paging_of(call->params.page, limit, search->across.total);
 	search->count = paging_rows(&search->first, &search->pages);
@@ -124,8 +137,7 @@ gather_once(struct search *search, const struct span *codes, unsigned count,
 		return err;
 	search->suppliers = gather->suppliers;
 	search->absent = absent + gather->absent;
-	search->tag =
-	    etag_mix(gather->sum, &search->absent, sizeof(search->absent));
+	search->tag = tag_of(search, gather->sum);
 	search->pages = paging_of(params->page, limit, gather->total);
 	search->count = paging_rows(&search->first, &search->pages);
 	return gather_seek(

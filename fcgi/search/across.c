@@ -7,7 +7,6 @@
 
 #include "common/arena.h"
 #include "common/words.h"
-#include "fcgi/rows/etag.h"
 #include "fcgi/rows/match.h"
 #include "fcgi/rows/rowset.h"
 #include "fcgi/rows/shared_source.h"
@@ -43,7 +42,7 @@ forget(struct across *across)
 	across->heap = NULL;
 	across->count = 0;
 	across->total = across->suppliers = across->absent = 0;
-	across->tag = across->sum = across->places = 0;
+	across->sum = across->places = 0;
 }
 
 void
@@ -346,7 +345,6 @@ ask(struct across *across, struct scope *scope)
 		err = ask_loose(across, scope);
 	across->suppliers += scope->count;
 	across->absent += scope->absent;
-	across->tag = etag_mix(across->tag, &scope->tag, sizeof(scope->tag));
 	across->sum += scope->sum;
 	across->places += scope->places;
 	return err;

@@ -26,7 +26,6 @@ struct across {
 	int64_t total; /* exact number of matching rows */
 	int64_t suppliers; /* suppliers searched */
 	int64_t absent; /* never computed, or unreadable */
-	uint64_t tag; /* of all the rows that they show */
 	uint64_t sum, places; /* as scope.h has them */
 	/* across.c and across_order.c */
 	bool plain; /* without the word index, which was unusable */

@@ -45,9 +45,8 @@ struct scope {
 	struct word_index *index; /* NULL: there is none, all are loose */
 	uint32_t *place; /* by number in the index: place, or SCOPE_NOWHERE */
 	uint64_t *there; /* bits by rank: supplier has a place; NULL: all */
-	uint64_t tag; /* of all the rows that they show */
-	/* Of wanted ones: the same in any order, and of the snapshots alone. */
-	uint64_t sum, places;
+	uint64_t sum; /* of all that they show: the same in any order */
+	uint64_t places; /* of the snapshots alone */
 	unsigned next; /* where the next part begins; 0: this was the last */
 	int64_t absent; /* suppliers with articles that are not in it */
 };

@@ -60,13 +60,9 @@ static enum err
 end(struct scope **out, struct making *making, enum err err)
 {
 	*out = NULL;
-	if (err == ERR_OK) {
-		struct scope *scope = &making->kept->scope;
-
-		scope->tag =
-		    etag_mix(scope->tag, &scope->absent, sizeof(scope->absent));
-		*out = scope;
-	} else if (making->kept != NULL)
+	if (err == ERR_OK)
+		*out = &making->kept->scope;
+	else if (making->kept != NULL)
 		scope_release(&making->kept->scope);
 	return err;
 }
@@ -81,14 +77,10 @@ count(struct making *making, struct span supplier, uint64_t generation,
 	const uint64_t parts[] = {generation,
 	    live_gamme_generation(serving->views.live, supplier),
 	    proposal_version(serving->views.state, supplier)};
+	const uint64_t code = etag_mix(0, supplier.ptr, supplier.len);
 
-	scope->tag = etag_mix(scope->tag, parts, sizeof(parts));
-	if (making->wanted != NULL) {
-		uint64_t code = etag_mix(0, supplier.ptr, supplier.len);
-
-		scope->places += etag_mix(code, parts, sizeof(parts[0]));
-		scope->sum += etag_mix(code, parts, sizeof(parts));
-	}
+	scope->places += etag_mix(code, parts, sizeof(parts[0]));
+	scope->sum += etag_mix(code, parts, sizeof(parts));
 	making->kept->generations[scope->count++] = generation;
 	making->kept->rows += rows;
 }

@@ -22,7 +22,7 @@ from computed import together  # noqa: E402
 from editions import HEAD  # noqa: E402
 from etcd_kit import Etcd, find_etcd  # noqa: E402
 from grid import Grid, write  # noqa: E402
-from shares import Sharer, settled  # noqa: E402
+from shares import Late, Sharer, settled  # noqa: E402
 from stack import children, run_tests, wait_until  # noqa: E402
 
 ARTICLES = 40
@@ -106,6 +106,31 @@ def as_one_machine(alone, *nodes):
                     again = get(node, "search?" + query + more,
                                 If_None_Match=tag)
                     assert (again.status, again.body) == (304, b"")
+
+
+class Keeper(Late):
+    """Of the same nodes, without keep: it has all suppliers."""
+
+    keep = 0
+
+
+def a_node_that_keeps_all_has_the_same_tags(etcd, one):
+    """A client that asks now here, now there has its 304."""
+    with Keeper(etcd, one) as keeper:
+        wait_until(lambda: keeper.live() == one.live() and
+                   set(one.codes()) <= keeper.has(), "it has all")
+        for path in ["search?q=creme", "search?q=creme&limit=7&page=3",
+                     "search?q=sel&format=csv&limit=50",
+                     "search?q=creme&fournisseur=" + one.codes()[0],
+                     "10000", "10041"]:
+            answers = [get(node, path) for node in (one, keeper)]
+            assert [answer.status for answer in answers] == [200, 200], path
+            assert answers[0].body == answers[1].body, path
+            assert answers[0].headers["ETag"] == answers[1].headers["ETag"], (
+                path, answers[0].headers["ETag"], answers[1].headers["ETag"])
+            for node, answer in zip((keeper, one), answers):
+                again = get(node, path, If_None_Match=answer.headers["ETag"])
+                assert (again.status, again.body) == (304, b""), path
 
 
 def in_other_forms(alone, *nodes):
@@ -537,6 +562,7 @@ def nodes_answer_as_one_machine():
         a_node_lies(one, two, three, wanted)
         all_have_all(nodes)
         a_proposal_is_seen_everywhere(*nodes)
+        a_node_that_keeps_all_has_the_same_tags(etcd, one)
         for node in nodes:
             node.ctl("check", "--quiet")
 
