@@ -18,9 +18,16 @@
 #include "lmdb-schema/state/state.h"
 #include "lmdb-schema/upkeep/computed.h"
 
+/* A supplier that is shown; its texts are of the facts. */
+struct row {
+	struct span code, name;
+	int64_t rows, computed_ms; /* of its snapshot; 0: there is none */
+	bool there;
+};
+
 struct listing {
 	struct call *call;
-	struct answer answer;
+	struct buf shown; /* rows, as they were looked up */
 	struct span words;
 	struct buf folded;
 	int64_t first, end; /* places that are shown */
@@ -30,17 +37,14 @@ struct listing {
 };
 
 static void
-show(struct jsonw *json, const struct source_supplier *supplier,
-    const struct catalog_entry *entry)
+show(struct jsonw *json, const struct row *row)
 {
-	bool there = entry != NULL;
-
 	jsonw_object_begin(json);
-	members_text(json, "code", supplier->code);
-	members_null_text(json, "nom", supplier->name);
-	members_bool(json, "hasSnapshot", there);
-	members_int(json, "rowCount", there ? (int64_t)entry->rows : 0);
-	members_time(json, "computedAt", there ? entry->computed_ms : 0);
+	members_text(json, "code", row->code);
+	members_null_text(json, "nom", row->name);
+	members_bool(json, "hasSnapshot", row->there);
+	members_int(json, "rowCount", row->rows);
+	members_time(json, "computedAt", row->computed_ms);
 	jsonw_object_end(json);
 }
 
@@ -88,6 +92,32 @@ find_entry(struct catalog_entry *entry, bool *there, bool *lost,
 	return ERR_OK;
 }
 
+/*
+ * The tag is of what is shown, whichever node shows it: a catalogue has suppliers that
+ * are gone, or that are elsewhere.
+ */
+static void
+mix(struct listing *listing, const struct catalog_entry *entry, bool lost)
+{
+	const uint64_t parts[] = {entry != NULL ? entry->generation : 0, lost};
+
+	listing->tag = etag_mix(listing->tag, parts, sizeof(parts));
+}
+
+static void
+add_row(struct listing *listing, const struct source_supplier *supplier,
+    const struct catalog_entry *entry)
+{
+	bool there = entry != NULL;
+	const struct row row = {supplier->code, supplier->name,
+	    there ? (int64_t)entry->rows : 0, there ? entry->computed_ms : 0,
+	    there};
+
+	if (listing->total >= listing->first && listing->total < listing->end)
+		buf_add(&listing->shown, &row, sizeof(row));
+	listing->total++;
+}
+
 static enum err
 add_supplier(void *context, const struct source_supplier *supplier)
 {
@@ -102,6 +132,7 @@ add_supplier(void *context, const struct source_supplier *supplier)
 	err = find_entry(&entry, &there, &lost, listing, supplier->code);
 	if (err != ERR_OK)
 		return err;
+	mix(listing, there ? &entry : NULL, lost);
 	if ((call->params.with_data && !there && !lost) ||
 	    !asked_named(&listing->folded, listing->words, supplier->code,
 		supplier->name))
@@ -109,62 +140,63 @@ add_supplier(void *context, const struct source_supplier *supplier)
 	listing->absent += !there;
 	if (call->params.with_data && lost)
 		return ERR_OK; /* counted: a reader must know of it */
-	if (listing->total >= listing->first && listing->total < listing->end)
-		show(&listing->answer.json, supplier, there ? &entry : NULL);
-	listing->total++;
-	return buf_end(listing->answer.json.buf);
+	add_row(listing, supplier, there ? &entry : NULL);
+	return buf_end(&listing->shown);
+}
+
+static void
+add_meta(struct jsonw *json, struct listing *listing, struct paging *pages)
+{
+	const struct params *params = &listing->call->params;
+
+	members_object(json, "meta");
+	paging_meta(json, listing->call, pages,
+	    paging_rows(&listing->first, pages), PAGING_HOW_LIST);
+	members_int(json, "total", listing->total);
+	members_int(json, "sansSnapshot", listing->absent);
+	members_names(json, "ignores", params->ignored, params->ignored_count);
+	jsonw_object_end(json);
 }
 
 static enum err
-each_supplier(struct listing *listing,
-    enum err (*each)(void *context, const struct source_supplier *supplier))
+send(struct listing *listing, int64_t limit)
+{
+	struct call *call = listing->call;
+	struct paging pages =
+	    paging_of(call->params.page, limit, listing->total);
+	const struct row *rows = (const struct row *)listing->shown.data;
+	size_t count = listing->shown.len / sizeof(*rows);
+	struct answer answer;
+
+	reply_header(call->reply, "Content-Type", "application/json");
+	if (etag_matches(call, &listing->tag, 1, FORMAT_JSON))
+		return ERR_ANSWERED;
+	answer_begin(&answer, call);
+	jsonw_array_begin(&answer.json);
+	for (size_t i = 0; i < count; i++)
+		show(&answer.json, &rows[i]);
+	paging_headers(call, &pages, FORMAT_JSON);
+	jsonw_array_end(&answer.json);
+	add_meta(&answer.json, listing, &pages);
+	return answer_end(&answer);
+}
+
+/* The facts stay open until the answer has their texts. */
+static enum err
+list(struct listing *listing, int64_t limit)
 {
 	struct shared_source *source;
 	enum err err = shared_source_get(&source, listing->call);
 
-	if (err == ERR_NOT_FOUND)
-		return ERR_OK; /* nothing imported: nobody there */
+	listing->tag = live_facts(listing->call->serving->views.live);
 	if (err == ERR_OK)
-		err = source_suppliers(source->source, each, listing);
+		err = source_suppliers(source->source, add_supplier, listing);
+	else if (err == ERR_NOT_FOUND)
+		err = ERR_OK; /* nothing imported: nobody there */
+	if (err == ERR_OK)
+		err = send(listing, limit);
 	shared_source_release(source);
 	return err;
-}
-
-static enum err
-mix_supplier(void *context, const struct source_supplier *supplier)
-{
-	struct listing *listing = context;
-	struct catalog_entry entry;
-	bool there, lost;
-	uint64_t parts[2];
-	enum err err;
-
-	if (!call_sees(listing->call, supplier->code))
-		return ERR_OK;
-	err = find_entry(&entry, &there, &lost, listing, supplier->code);
-	parts[0] = there ? entry.generation : 0;
-	parts[1] = lost;
-	listing->tag = etag_mix(listing->tag, parts, sizeof(parts));
-	return err;
-}
-
-/*
- * ERR_ANSWERED: the client has this answer. The tag is of what is shown, whichever
- * node shows it: a catalogue has suppliers that are gone, or that are elsewhere.
- */
-static enum err
-check_modified(struct listing *listing)
-{
-	struct call *call = listing->call;
-	enum err err;
-
-	listing->tag = live_facts(call->serving->views.live);
-	err = each_supplier(listing, mix_supplier);
-	reply_header(call->reply, "Content-Type", "application/json");
-	if (err != ERR_OK)
-		return err;
-	return etag_matches(call, &listing->tag, 1, FORMAT_JSON) ? ERR_ANSWERED
-								 : ERR_OK;
 }
 
 enum err
@@ -174,33 +206,19 @@ ep_fournisseurs(struct call *call)
 	int64_t limit = params->limit == 0 ? PAGING_LIMIT : params->limit;
 	struct paging pages = paging_of(params->page, limit, INT64_MAX);
 	struct listing listing = {.call = call};
-	struct jsonw *json = &listing.answer.json;
-	enum err err = holder_pass_import(call), ended;
+	enum err err = holder_pass_import(call);
 
 	assert(call->subject.kind != SUBJECT_NOBODY);
 	if (err == ERR_OK)
-		err = check_modified(&listing);
+		err = call_fold(&listing.words, call, params->search);
 	if (err != ERR_OK)
 		return err;
-	err = call_fold(&listing.words, call, params->search);
 	listing.end = paging_rows(&listing.first, &pages);
 	listing.end += listing.first;
 	buf_init(&listing.folded, 1 << 16);
-	answer_begin(&listing.answer, call);
-	jsonw_array_begin(json);
-	if (err == ERR_OK)
-		err = each_supplier(&listing, add_supplier);
-	pages = paging_of(params->page, limit, listing.total);
-	paging_headers(call, &pages, FORMAT_JSON);
-	jsonw_array_end(json);
-	members_object(json, "meta");
-	paging_meta(json, call, &pages, paging_rows(&listing.first, &pages),
-	    PAGING_HOW_LIST);
-	members_int(json, "total", listing.total);
-	members_int(json, "sansSnapshot", listing.absent);
-	members_names(json, "ignores", params->ignored, params->ignored_count);
-	jsonw_object_end(json);
-	ended = answer_end(&listing.answer);
+	buf_init(&listing.shown, (size_t)limit * sizeof(struct row));
+	err = list(&listing, limit);
+	buf_fini(&listing.shown);
 	buf_fini(&listing.folded);
-	return err == ERR_OK ? ended : err;
+	return err;
 }
