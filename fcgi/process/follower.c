@@ -17,6 +17,7 @@
 #include "lmdb-schema/upkeep/keeping.h"
 #include "lmdb-schema/upkeep/lacks.h"
 #include "lmdb-schema/upkeep/log_version.h"
+#include "lmdb-schema/upkeep/roster.h"
 
 #define EACH_US 50000 /* between two looks at the log */
 #define FAULT_S 5 /* after an entry that cannot be applied */
@@ -32,6 +33,7 @@ struct follower {
 	unsigned keep; /* of cluster.conf */
 	struct keeping_watching watch;
 	struct lacks_telling lacks;
+	int64_t roster_ns; /* when its text is put again: roster.h */
 };
 
 /* --- its record ------------------------------------------------------------ */
@@ -107,6 +109,9 @@ tell(struct follower *follower)
 	node->places[STORE_CATALOG] = follower->exchange.whole;
 	node->beat++;
 	err = put_record(follower);
+	if (err == ERR_OK)
+		err = roster_tell(&follower->roster_ns, store_engine(store),
+		    node->name, date_now_ms(), date_monotonic_ns());
 	/* Before what writes: the disk may be full. */
 	if (err == ERR_OK)
 		err = lacks_tell(&follower->lacks, store, store_engine(store),

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/date.h"
 #include "common/fs.h"
 #include "common/hex.h"
 #include "common/log.h"
@@ -23,6 +24,7 @@
 #include "lmdb-schema/upkeep/holders.h"
 #include "lmdb-schema/upkeep/join_record.h"
 #include "lmdb-schema/upkeep/parcel.h"
+#include "lmdb-schema/upkeep/roster.h"
 
 #define EPOCH_TEXT_MAX 160
 
@@ -659,6 +661,16 @@ take_checkpoint(struct state_of *of)
 	return err;
 }
 
+/* So that others miss it where its gridapi never starts; where it does, that tells. */
+static void
+enter_roster(const struct state_of *of)
+{
+	struct engine_node node;
+
+	if (cluster_node(&node, of->dir, NULL) == ERR_OK)
+		(void)roster_put(of->engine, node.name, date_now_ms());
+}
+
 static enum err
 join_all(struct state_of *of, bool there)
 {
@@ -688,6 +700,8 @@ join_all(struct state_of *of, bool there)
 	if (err == ERR_OK)
 		err = follow(of);
 	join_record_end(&record);
+	if (err == ERR_OK)
+		enter_roster(of);
 	return err;
 }
 
@@ -763,8 +777,7 @@ join_leave(const char *dir, struct fault *fault)
 	if (err == ERR_OUTRUN)
 		err = ERR_OK;
 	if (err == ERR_OK)
-		err = store_engine(store)->node_drop(
-		    store_engine(store), node.name);
+		err = roster_drop(store_engine(store), node.name);
 	/* From now on this node writes to no log. */
 	if (err == ERR_OK)
 		err = store_leave_log(store);

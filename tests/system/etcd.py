@@ -1,6 +1,7 @@
 """Nodes that share their state by a real etcd: what was acknowledged is on all
 of them, and an etcd that is away stops writes and nothing else."""
 
+import datetime
 import json
 import os
 import socket
@@ -267,8 +268,9 @@ def status_tells_what_is_not_well():
         code, text = status(two)
         assert code == 0 and "leads" in text, text
         code, text = status(one, "--nodes", "3")
-        assert (code, text.splitlines()[-1]) == \
-            (1, "fault nodes that are alive: 2 of 3"), text
+        assert code == 1 and text.splitlines()[-2:] == [
+            "fault nodes that are alive: 2 of 3",
+            "   -> start gridapi on the others"], text
         etcd.kill(0)
         wait_until(lambda: "out of reach" in status(one)[1], "it is told")
         assert status(one)[0] == 1
@@ -276,7 +278,6 @@ def status_tells_what_is_not_well():
         wait_until(lambda: status(one)[0] == 0, "all is well again")
         two.stop()
         wait_until(lambda: status(one, "--nodes", "2")[0] == 1, "one is gone")
-        assert status(one)[0] == 0
         code, text = status(two, "--nodes", "2", "--json")
         assert (code, json.loads(text)["faults"]) == (1, [
             "node node1, of this directory, is not alive",
@@ -358,6 +359,62 @@ def a_file_that_is_not_right_is_told():
                 text, done.stderr)
 
 
+def cluster_lines(grid):
+    lines = json.loads(grid.ctl("doctor", "--json", check=False).stdout)
+    return [(line["level"], line["text"], line["todo"]) for line in lines
+            if line["about"] == "cluster"]
+
+
+def a_node_that_is_down_is_told(engine=Etcd):
+    """On the others, since when, until it is back or taken out."""
+    with engine() as etcd, Grid() as one, Other(one) as two:
+        begin_sharing(etcd, one, two)
+        first, name = etcd.node_name(one.data), etcd.node_name(two.data)
+        wait_until(lambda: status(one, "--nodes", "2")[0] == 0, "all is well")
+        done = one.ctl("cluster", "leave", "--node", name, check=False)
+        assert done.returncode == 1 and "has node %s alive" % name in \
+            done.stderr, done
+        began = json.loads(status(one, "--json")[1])
+        assert began["down"] == [] and began["well"], began
+        two.stop()
+        wait_until(lambda: status(one)[0] == 1, "it is told")
+        told = json.loads(status(one, "--json")[1])
+        down = told["down"]
+        assert [node["name"] for node in down] == [name], told
+        there = datetime.datetime.fromisoformat(
+            down[0]["lastThere"].replace("Z", "+00:00"))
+        now = datetime.datetime.now(datetime.timezone.utc)
+        assert there < now < there + datetime.timedelta(minutes=10), down
+        fault = "node %s is not alive: it was last there %s" % (
+            name, down[0]["lastThere"])
+        assert told["faults"] == [fault], told
+        text = status(one)[1].splitlines()
+        assert "fault " + fault in text, text
+        todo = "gridctl cluster leave --node " + name
+        assert todo in text[-1], text
+        lines = cluster_lines(one)
+        assert [line[:2] for line in lines] == [("look", fault)], lines
+        assert todo in lines[0][2], lines
+        two.start()
+        wait_until(lambda: status(one)[0] == 0, lambda: status(one)[1])
+        two.stop()
+        wait_until(lambda: status(one)[0] == 1, "it is told again")
+        for other, why in ((first, "without --node"),
+                           ("nobody", "has no node nobody")):
+            done = one.ctl("cluster", "leave", "--node", other, check=False)
+            assert done.returncode == 1 and why in done.stderr, done
+        one.ctl("cluster", "leave", "--node", name)
+        assert status(one)[0] == 0, status(one)
+        # Where it comes back it has its place again.
+        two.start()
+        wait_until(lambda: status(one, "--nodes", "2")[0] == 0,
+                   lambda: status(one)[1])
+        two.stop()
+        wait_until(lambda: status(one)[0] == 1, lambda: status(one)[1])
+        two.ctl("cluster", "leave")
+        assert status(one)[0] == 0, status(one)
+
+
 if __name__ == "__main__":
     find_etcd()
     run_tests([a_file_that_is_not_right_is_told,
@@ -365,6 +422,7 @@ if __name__ == "__main__":
                what_one_node_stores_the_other_shows,
                a_node_without_etcd_tells_how_far_it_is_behind,
                two_nodes_of_one_name_are_told,
+               a_node_that_is_down_is_told,
                status_tells_what_is_not_well,
                the_member_that_is_away_is_named,
                an_etcd_that_is_away_stops_writes_alone])

@@ -112,6 +112,7 @@ def tables_that_another_node_makes_are_waited_for():
 def nodes_see_each_other_and_a_dead_server_stops_writes_alone():
     etcd.what_one_node_stores_the_other_shows(Shared.again)
     etcd.two_nodes_of_one_name_are_told(Shared.again)
+    etcd.a_node_that_is_down_is_told(Shared.again)
     etcd.an_etcd_that_is_away_stops_writes_alone(Shared.again)
 
 

@@ -14,13 +14,14 @@
 #include "lmdb-schema/upkeep/join.h"
 #include "lmdb-schema/upkeep/keeping.h"
 #include "lmdb-schema/upkeep/push.h"
+#include "lmdb-schema/upkeep/roster.h"
 #include "tools/gridctl/cmd.h"
 
 #define DAY_S INT64_C(86400)
 
 struct options {
 	int64_t from, keep_s;
-	const char *holder;
+	const char *holder, *node;
 	bool anew, alone, verify;
 };
 
@@ -56,10 +57,17 @@ static const struct opt_spec join_spec = {
     .count = 2,
 };
 
+static const struct opt_row leave_rows[] = {
+    {"--node", 0, OPT_TEXT, AT(node), 0, 0, "NAME",
+	"take another node out, which is gone for good; this one stays"},
+};
+
 static const struct opt_spec leave_spec = {
-    .usage = "gridctl [--data DIR] cluster leave",
+    .usage = "gridctl [--data DIR] cluster leave [--node NAME]",
     .about = "Ends sharing: the data directory is of a machine on its own "
 	     "from then on. cluster.conf is renamed to cluster.conf.left.",
+    .rows = leave_rows,
+    .count = 1,
 };
 
 static const struct opt_row publish_rows[] = {
@@ -477,15 +485,62 @@ cluster_join(int argc, char **argv)
 	return CMD_DONE;
 }
 
+static enum err
+check_other(const char *node, struct fault *fault)
+{
+	struct engine_node own;
+	enum err err = cluster_node(&own, cmd_data_dir(), fault);
+
+	if (err != ERR_OK || strcmp(own.name, node) != 0)
+		return err;
+	fault_set(fault, cmd_data_dir(),
+	    "is of node %s: to leave, stop it, and 'gridctl cluster leave' "
+	    "without --node",
+	    node);
+	return ERR_BAD_INPUT;
+}
+
+static int
+take_out(const char *node)
+{
+	static const char command[] = "cluster leave";
+	struct store *store = NULL;
+	struct fault fault;
+	int result = cmd_open(&store, command);
+	enum err err;
+
+	if (result == CMD_DONE)
+		result = check_shared(store, command);
+	if (result == CMD_DONE) {
+		fault_clear(&fault);
+		err = check_other(node, &fault);
+		if (err == ERR_OK)
+			err = roster_remove(
+			    store, store_engine(store), node, &fault);
+		if (err != ERR_OK)
+			result = cmd_fail(command, err, &fault);
+	}
+	store_close(store);
+	if (result == CMD_DONE)
+		printf("node %s is taken out of the cluster; where its gridapi "
+		       "is started again, it is in it again\n",
+		    node);
+	return result;
+}
+
 static int
 cluster_leave(int argc, char **argv)
 {
+	struct options options = {.node = NULL};
 	struct fault fault;
-	int args, result = cmd_options(NULL, &leave_spec, argc, argv, &args);
+	int args,
+	    result = cmd_options(&options, &leave_spec, argc, argv, &args);
 	enum err err;
 
 	if (result != CMD_GO)
 		return result;
+	if (options.node != NULL)
+		return take_out(options.node);
 	fault_clear(&fault);
 	err = join_leave(cmd_data_dir(), &fault);
 	if (err != ERR_OK)
@@ -502,7 +557,7 @@ cluster_leave(int argc, char **argv)
 static const struct cmd_row commands[] = {
     {"init", cluster_init, "begin a cluster with this node's state"},
     {"join", cluster_join, "have the state of a cluster that there is"},
-    {"leave", cluster_leave, "share no more"},
+    {"leave", cluster_leave, "share no more, or take a lost node out"},
     {"checkpoint", cluster_checkpoint,
 	"copy for nodes that join, trim the log"},
     {"pull", cluster_pull, "show what other nodes import and compute"},

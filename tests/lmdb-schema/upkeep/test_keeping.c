@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lmdb-schema/store/store.h"
+#include "tests/lmdb-schema/upkeep/list_engine.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
@@ -17,56 +18,6 @@
 static struct store *store;
 static struct engine engine;
 static struct keeping_watching watch;
-static uint64_t entries;
-static const char *alive; /* names, by spaces; NULL: it is out of reach */
-
-/* --- the engine ----------------------------------------------------------- */
-
-static enum err
-append(struct engine *own, enum store_env log, uint64_t after,
-    struct span chain, struct span id, struct span entry)
-{
-	(void)own, (void)log, (void)chain, (void)id, (void)entry;
-	ck_assert_uint_eq(after, entries);
-	entries++;
-	return ERR_OK;
-}
-
-static enum err
-read_none(struct engine *own, enum store_env log, uint64_t after,
-    enum err (*each)(void *context, uint64_t number, struct span entry),
-    void *context)
-{
-	(void)own, (void)log, (void)each, (void)context;
-	ck_assert_uint_eq(after, entries);
-	return ERR_OK;
-}
-
-static enum err
-heads(struct engine *own, bool sure, uint64_t out[STORE_ENVS])
-{
-	(void)own, (void)sure;
-	memset(out, 0, STORE_ENVS * sizeof(out[0]));
-	out[STORE_STATE] = entries;
-	return ERR_OK;
-}
-
-static enum err
-nodes(struct engine *own,
-    enum err (*each)(void *context, const struct engine_node *node),
-    void *context)
-{
-	struct span name, rest = span_of(alive == NULL ? "" : alive);
-
-	(void)own;
-	while (rest.len > 0 && span_cut(&name, &rest, ' ')) {
-		struct engine_node node = {.name = ""};
-
-		ck_assert(span_copy(node.name, sizeof(node.name), name));
-		ck_assert_int_eq(each(context, &node), ERR_OK);
-	}
-	return alive == NULL ? ERR_AWAY : ERR_OK;
-}
 
 static void
 begin(void)
@@ -76,17 +27,12 @@ begin(void)
 	scratch_make();
 	quiet_begin();
 	fault_clear(&fault);
-	engine = (struct engine){.title = "a list",
-	    .append = append,
-	    .read = read_none,
-	    .heads = heads,
-	    .nodes = nodes};
+	list_engine(&engine);
 	ck_assert_int_eq(store_create(scratch_path("data"), &fault), ERR_OK);
 	ck_assert_int_eq(
 	    store_open(&store, scratch_path("data"), &fault), ERR_OK);
 	store_share(store, &engine);
 	memset(&watch, 0, sizeof(watch));
-	entries = 0;
 }
 
 static void
@@ -133,15 +79,15 @@ START_TEST(a_node_that_keeps_all_has_a_record_beside_others_alone)
 {
 	tell("a", 0);
 	must_have("");
-	ck_assert_uint_eq(entries, 0);
+	ck_assert_uint_eq(list_entries, 0);
 	tell("b", 2);
 	tell("a", 0);
 	must_have("a b");
-	ck_assert_uint_eq(entries, 2);
+	ck_assert_uint_eq(list_entries, 2);
 	/* Nothing is written where nothing has changed. */
 	tell("a", 0);
 	tell("b", 2);
-	ck_assert_uint_eq(entries, 2);
+	ck_assert_uint_eq(list_entries, 2);
 	ck_assert_int_eq(share_drop(store, "b"), ERR_OK);
 	tell("a", 0);
 	must_have("");
@@ -153,26 +99,26 @@ START_TEST(a_node_that_is_gone_for_long_has_no_record)
 	tell("a", 2);
 	tell("b", 2);
 	tell("c", 2);
-	alive = "a b c";
+	list_alive = "a b c";
 	ck_assert_int_eq(look(0), ERR_OK);
 	ck_assert_uint_eq(watch.away, 0);
 	ck_assert_uint_eq(watch.changes, 3);
-	alive = "a c";
+	list_alive = "a c";
 	ck_assert_int_eq(look(1), ERR_OK);
 	ck_assert_uint_eq(watch.away, 1 << 1);
 	ck_assert_int_eq(look(KEEPING_GONE_S), ERR_OK);
 	must_have("a b c");
 	/* Back for a moment: the time begins anew. */
-	alive = "a b c";
+	list_alive = "a b c";
 	ck_assert_int_eq(look(KEEPING_GONE_S), ERR_OK);
-	alive = "a c";
+	list_alive = "a c";
 	ck_assert_int_eq(look(KEEPING_GONE_S + 1), ERR_OK);
 	ck_assert_int_eq(look(2 * KEEPING_GONE_S), ERR_OK);
 	must_have("a b c");
 	ck_assert_int_eq(look(2 * KEEPING_GONE_S + 1), ERR_OK);
 	must_have("a c");
 	/* And this node's own stays, whatever the engine says of it. */
-	alive = "c";
+	list_alive = "c";
 	ck_assert_int_eq(look(2 * KEEPING_GONE_S + 2), ERR_OK);
 	ck_assert_int_eq(look(4 * KEEPING_GONE_S), ERR_OK);
 	must_have("a c");
@@ -183,13 +129,13 @@ START_TEST(who_is_cut_off_drops_nobody)
 {
 	tell("a", 2);
 	tell("b", 2);
-	alive = "a";
+	list_alive = "a";
 	ck_assert_int_eq(look(0), ERR_OK);
-	alive = NULL;
+	list_alive = NULL;
 	ck_assert_int_eq(look(KEEPING_GONE_S - 1), ERR_AWAY);
 	ck_assert_uint_eq(watch.away, 0);
 	/* Since when b is away is not known. */
-	alive = "a";
+	list_alive = "a";
 	ck_assert_int_eq(look(KEEPING_GONE_S + 1), ERR_OK);
 	must_have("a b");
 	ck_assert_int_eq(look(2 * KEEPING_GONE_S + 1), ERR_OK);

@@ -1,0 +1,225 @@
+/* cluster_look: the nodes, those that are down among them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/members.h"
+#include "lmdb-schema/upkeep/roster.h"
+#include "tools/gridctl/cluster_look_priv.h"
+#include "tools/gridctl/cmd.h"
+
+/* A record that is no node's: of one that joins, or of a second one of a name. */
+static bool
+is_aside(struct cluster_looking *status, const struct engine_node *node)
+{
+	bool joins = strcmp(node->run, ENGINE_RUN_JOINS) == 0;
+	size_t len = strlen(node->name);
+
+	if (!joins && strcmp(node->run, ENGINE_RUN_TWIN) != 0)
+		return false;
+	if (!status->options->json)
+		buf_addf(status->text, "node  %-20s %s\n", node->name,
+		    joins ? "it has no state yet"
+			  : "it has the name of another node");
+	if (!joins)
+		cluster_look_unwell(status, true,
+		    "set another [cluster] node in cluster.conf of that host, "
+		    "and start its gridapi anew",
+		    "node %.*s is there twice: the one on host %s takes in "
+		    "nothing",
+		    (int)(len - strlen("." ENGINE_RUN_TWIN)), node->name,
+		    node->program);
+	return true;
+}
+
+/* The node itself has told of it, after LACKS_S. */
+static void
+tell_lacks(struct cluster_looking *status, const struct engine_node *node,
+    const struct lacks *lacks)
+{
+	static const char todo[] =
+	    "'gridctl cluster pull' on that node says why it does not come";
+	bool here = strcmp(node->name, status->own.name) == 0;
+
+	if (lacks->import != 0)
+		cluster_look_unwell(status, here, todo,
+		    "node %s shows import %s, and does not get import %s",
+		    node->name, cmd_count(node->places[STORE_LIVE]),
+		    cmd_count(lacks->import));
+	if (lacks->stands[0] != '\0')
+		cluster_look_unwell(status, here,
+		    "the log of gridapi on that node says more; it goes on by "
+		    "itself once the reason is gone",
+		    "node %s does not take in the log: %s", node->name,
+		    lacks->stands);
+	if (lacks->snapshots != 0)
+		cluster_look_unwell(status, here, todo,
+		    "node %s does not get the snapshots that it lacks: %s",
+		    node->name, cmd_count(lacks->snapshots));
+}
+
+static void
+add_node(struct cluster_looking *status, const struct engine_node *node,
+    uint64_t behind, const struct lacks *lacks)
+{
+	uint64_t place = node->places[STORE_STATE];
+	uint64_t import = node->places[STORE_LIVE];
+
+	if (status->options->json) {
+		jsonw_object_begin(&status->json);
+		members_string(&status->json, "name", node->name);
+		members_given(&status->json, "address", node->address);
+		members_string(&status->json, "version", node->program);
+		members_int(&status->json, "logVersion", node->log_version);
+		members_int(&status->json, "state", (int64_t)place);
+		members_int(&status->json, "behind", (int64_t)behind);
+		members_int(&status->json, "import", (int64_t)import);
+		members_bool(&status->json, "lacksImport", lacks->import != 0);
+		members_int(
+		    &status->json, "lacksSnapshots", (int64_t)lacks->snapshots);
+		members_given(&status->json, "standsStill", lacks->stands);
+		jsonw_object_end(&status->json);
+	} else
+		buf_addf(status->text,
+		    "node  %-20s alive, %s entries, %s behind, import %s%s, "
+		    "version %s %s\n",
+		    node->name, cmd_count(place), cmd_count(behind),
+		    cmd_count(import),
+		    import < status->editions.now.number
+			? ", which is not the last"
+			: "",
+		    node->program, node->address);
+}
+
+static enum err
+each_node(void *context, const struct engine_node *node)
+{
+	struct cluster_looking *status = context;
+	uint64_t place = node->places[STORE_STATE];
+	uint64_t behind = status->head > place ? status->head - place : 0;
+	bool own = strcmp(node->name, status->own.name) == 0;
+	struct lacks lacks;
+
+	if (is_aside(status, node))
+		return buf_end(status->text);
+	status->looked->alive++;
+	buf_addf(&status->alive, "%s\n", node->name);
+	if (own) {
+		status->own_alive = true;
+		status->looked->behind = behind;
+	}
+	if (behind > (uint64_t)status->options->behind)
+		cluster_look_unwell(status, own,
+		    "the log of gridapi on that node says why: an entry of a "
+		    "later version, entries that are trimmed, a full disk",
+		    "node %s is %s entries behind", node->name,
+		    cmd_count(behind));
+	lacks_find(&lacks, &status->lacks, node);
+	tell_lacks(status, node, &lacks);
+	add_node(status, node, behind, &lacks);
+	return buf_end(status->text);
+}
+
+/* --- those that are down -------------------------------------------------- */
+
+static bool
+is_alive(const struct cluster_looking *status, struct span name)
+{
+	struct span line, rest = buf_span(&status->alive);
+
+	while (span_cut(&line, &rest, '\n'))
+		if (span_eq(line, name))
+			return true;
+	return false;
+}
+
+static void
+add_down(struct cluster_looking *status, struct span name, const char *time)
+{
+	if (!status->options->json) {
+		buf_addf(status->text,
+		    "node  %-20.*s not alive, last there %s\n", SPAN_ARG(name),
+		    time);
+		return;
+	}
+	jsonw_object_begin(&status->json);
+	jsonw_key(&status->json, "name");
+	jsonw_string(&status->json, name);
+	members_string(&status->json, "lastThere", time);
+	jsonw_object_end(&status->json);
+}
+
+/* Of this directory's own node there is a fault of its own. */
+static enum err
+each_of_roster(void *context, struct span name, int64_t there_ms)
+{
+	struct cluster_looking *status = context;
+	char time[DATE_TEXT_MAX], todo[ENGINE_NODE_NAME_MAX + 160];
+
+	if (is_alive(status, name))
+		return ERR_OK;
+	cmd_time(time, there_ms);
+	add_down(status, name, time);
+	if (span_eq(name, span_of(status->own.name)))
+		return buf_end(status->text);
+	snprintf(todo, sizeof(todo),
+	    "start that host and its gridapi, whose log says why it ends; a "
+	    "node that does not come back: 'gridctl cluster leave --node "
+	    "%.*s' here",
+	    SPAN_ARG(name));
+	cluster_look_unwell(status, false, todo,
+	    "node %.*s is not alive: it was last there %s", SPAN_ARG(name),
+	    time);
+	return buf_end(status->text);
+}
+
+/* --- all of them ---------------------------------------------------------- */
+
+static void
+judge_count(struct cluster_looking *status)
+{
+	if (!status->own_alive)
+		cluster_look_unwell(status, true,
+		    "start gridapi; its log says why it ends",
+		    "node %s, of this directory, is not alive",
+		    status->own.name);
+	if (status->looked->alive < status->options->nodes)
+		cluster_look_unwell(status, false,
+		    "start gridapi on the others",
+		    "nodes that are alive: %u of %lld", status->looked->alive,
+		    (long long)status->options->nodes);
+}
+
+static enum err
+look_at_all(struct cluster_looking *status)
+{
+	struct engine *engine = status->engine;
+	enum err err = ERR_AWAY;
+
+	if (status->head_known)
+		err = lacks_read(&status->lacks, engine);
+	cluster_look_begin(status, "nodes");
+	if (err == ERR_OK)
+		err = engine->nodes(engine, each_node, status);
+	cluster_look_end(status);
+	cluster_look_begin(status, "down");
+	if (err == ERR_OK)
+		err = roster_each(engine, each_of_roster, status);
+	cluster_look_end(status);
+	return err;
+}
+
+enum err
+cluster_look_at_nodes(struct cluster_looking *status)
+{
+	enum err err;
+
+	buf_init(&status->alive, LACKS_TEXT_MAX);
+	err = look_at_all(status);
+	if (err == ERR_OK)
+		judge_count(status);
+	else if (status->head_known)
+		cluster_look_unwell(status, true, "look again",
+		    "which nodes are alive is not known");
+	buf_fini(&status->alive);
+	return err == ERR_AWAY ? ERR_OK : err;
+}

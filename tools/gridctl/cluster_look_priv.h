@@ -1,0 +1,36 @@
+/* cluster_look_priv.h: a look that is under way; for cluster_look*.c alone. */
+#pragma once
+
+#include "common/jsonw.h"
+#include "lmdb-schema/upkeep/edition.h"
+#include "tools/gridctl/cluster_look.h"
+
+struct cluster_looking {
+	const struct cluster_look_options *options;
+	struct cluster_looked *looked;
+	struct engine *engine;
+	struct engine_node own; /* by this data directory */
+	struct jsonw json;
+	struct buf *text;
+	struct editions editions;
+	bool head_known;
+	bool ended; /* with its epoch: `head` is 0 then */
+	uint64_t head;
+	bool own_alive;
+	struct buf alive; /* the nodes' names, a line each */
+	struct buf lacks; /* what nodes have told: lacks.h */
+	struct buf
+	    faults; /* a line each: what is not well, a tab, what to do */
+};
+
+/* Notes what is not well: `here` and `todo` are those of cluster_look.h. */
+void cluster_look_unwell(struct cluster_looking *status, bool here,
+    const char *todo, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The array of that name, where the look is printed as JSON. */
+void cluster_look_begin(struct cluster_looking *status, const char *name);
+void cluster_look_end(struct cluster_looking *status);
+
+/* Of those that are there, and those that are to be. */
+enum err cluster_look_at_nodes(struct cluster_looking *status);
