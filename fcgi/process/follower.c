@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -51,9 +52,10 @@ met_other(struct follower *follower, const struct engine_node *other)
 	follower->other = *other;
 	if (goes_on && !follower->exchange.refused) {
 		log_error("another node has this one's name, so that this one "
-			  "takes in nothing: name=%s address=%s: set another "
-			  "[cluster] node in cluster.conf, and start gridapi "
-			  "anew",
+			  "is not ready, and takes in what others write only "
+			  "with its own writes: name=%s address=%s: set "
+			  "another [cluster] node in cluster.conf, and start "
+			  "gridapi anew",
 		    other->name,
 		    other->address[0] == '\0' ? "-" : other->address);
 		follower->exchange.refused = true;
@@ -66,10 +68,13 @@ tell_of_twin(struct follower *follower)
 {
 	struct engine *engine = store_engine(follower->exchange.store);
 	struct engine_node twin, other;
+	char host[ENGINE_NODE_NAME_MAX] = "";
 
 	engine_node_aside(&twin, &follower->node, ENGINE_RUN_TWIN);
-	memset(twin.program, 0, sizeof(twin.program));
-	gethostname(twin.program, sizeof(twin.program) - 1);
+	gethostname(host, sizeof(host) - 1);
+	snprintf(twin.program, sizeof(twin.program), "%s%s%.180s", host,
+	    follower->node.address[0] == '\0' ? "" : ", ",
+	    follower->node.address);
 	return engine->node_put(engine, &twin, RECORD_S, &other);
 }
 

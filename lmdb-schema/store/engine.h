@@ -34,7 +34,8 @@
 struct engine_node {
 	char name[ENGINE_NODE_NAME_MAX]; /* letters, digits, '.', '-', '_' */
 	char address[ENGINE_NODE_TEXT_MAX]; /* of its nginx; "": not told */
-	char program[ENGINE_NODE_TEXT_MAX]; /* its version; a twin's host */
+	char program
+	    [ENGINE_NODE_TEXT_MAX]; /* its version; a twin's host, address */
 	/* Letters and digits, of one start; or one of ENGINE_RUN_... */
 	char run[ENGINE_RUN_LEN + 1];
 	uint64_t beat; /* grows with each record of a run */

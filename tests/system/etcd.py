@@ -204,7 +204,8 @@ def a_node_without_etcd_tells_how_far_it_is_behind(engine=Etcd):
 
 
 def two_nodes_of_one_name_are_told(engine=Etcd):
-    """The second one takes in nothing, until it has another name."""
+    """The second one is not ready, until it has another name; its writes are those
+    of all."""
     with engine() as etcd, Grid() as one, Other(one) as two:
         begin_sharing(etcd, one)
         name = etcd.node_name(one.data)
@@ -216,7 +217,8 @@ def two_nodes_of_one_name_are_told(engine=Etcd):
         wait_until(lambda: etcd.run_of(name) not in (first, None),
                    "it has put its record anew")
         wait_until(lambda: one.get("/readyz").status == 200, "it is ready")
-        etcd.write_conf(two.data, node=name)
+        address = "http://%s:%d" % (two.address, two.port)
+        etcd.write_conf(two.data, "address = %s\n" % address, name)
         two.stop()
         two.start()
         wait_until(lambda: "another node has this one's name" in two.log(),
@@ -225,8 +227,19 @@ def two_nodes_of_one_name_are_told(engine=Etcd):
                    "the second is not ready")
         assert one.get("/readyz").status == 200
         assert "another node has this one's name" not in one.log()
-        told = "node %s is there twice: the one on host %s takes in nothing" \
-            % (name, socket.gethostname())
+        # As the fault says.
+        wait_until(lambda: one.put(one.articles[1], "Z").status == 200,
+                   "it is stored")
+        assert two.row(one.articles[1])[2] != "Z"
+        wait_until(lambda: two.put(one.articles[2], "Z").status == 200,
+                   "it is stored at the second")
+        assert two.row(one.articles[1])[2] == "Z"
+        wait_until(lambda: one.row(one.articles[2])[2] == "Z",
+                   "the first one has it")
+        told = "node %s is there twice: the second one, on host %s, %s, is " \
+            "not ready; what is written there is stored, and it takes in " \
+            "what others write only then" % (
+                name, socket.gethostname(), address)
         for grid in (one, two):
             wait_until(lambda grid=grid: status(grid)[0] == 1 and
                        "fault " + told in status(grid)[1].splitlines(),

@@ -24,8 +24,9 @@ is_aside(struct cluster_looking *status, const struct engine_node *node)
 		cluster_look_unwell(status, true,
 		    "set another [cluster] node in cluster.conf of that host, "
 		    "and start its gridapi anew",
-		    "node %.*s is there twice: the one on host %s takes in "
-		    "nothing",
+		    "node %.*s is there twice: the second one, on host %s, is "
+		    "not ready; what is written there is stored, and it takes "
+		    "in what others write only then",
 		    (int)(len - strlen("." ENGINE_RUN_TWIN)), node->name,
 		    node->program);
 	return true;
