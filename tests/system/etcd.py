@@ -372,6 +372,21 @@ def a_file_that_is_not_right_is_told():
                 text, done.stderr)
 
 
+def an_election_is_no_fault_of_the_log():
+    with Etcd(members=3) as etcd, Grid() as one, Other(one) as two:
+        begin_sharing(etcd, one, two)
+        wait_until(lambda: status(one, "--nodes", "2")[0] == 0, "all is well")
+        leader = etcd.leader()
+        etcd.kill(leader)
+        told = json.loads(status(one, "--json")[1])
+        assert told["faults"] == ["etcd %s is out of reach" %
+                                  etcd.urls[leader]], told
+        etcd.kill((leader + 1) % 3)
+        # It has an end where no majority is left.
+        told = json.loads(status(one, "--json")[1])
+        assert "the log is out of reach" in told["faults"], told
+
+
 def cluster_lines(grid):
     lines = json.loads(grid.ctl("doctor", "--json", check=False).stdout)
     return [(line["level"], line["text"], line["todo"]) for line in lines
@@ -437,5 +452,6 @@ if __name__ == "__main__":
                two_nodes_of_one_name_are_told,
                a_node_that_is_down_is_told,
                status_tells_what_is_not_well,
+               an_election_is_no_fault_of_the_log,
                the_member_that_is_away_is_named,
                an_etcd_that_is_away_stops_writes_alone])

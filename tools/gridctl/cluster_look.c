@@ -4,7 +4,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "common/date.h"
 #include "common/members.h"
 #include "lmdb-schema/store/cluster.h"
 #include "lmdb-schema/store/store.h"
@@ -93,13 +95,29 @@ look_at_servers(struct cluster_looking *status)
 	return err;
 }
 
+#define AWAY_NS INT64_C(5000000000)
+#define AGAIN_US 200000
+
+/* Members that have lost their leader elect another one within a second or two. */
+static bool
+ask_for_heads(struct engine *engine, uint64_t heads[STORE_ENVS])
+{
+	int64_t end_ns = date_monotonic_ns() + AWAY_NS;
+
+	while (engine->heads(engine, false, heads) != ERR_OK) {
+		if (date_monotonic_ns() >= end_ns)
+			return false;
+		usleep(AGAIN_US);
+	}
+	return true;
+}
+
 static void
 look_at_log(struct cluster_looking *status)
 {
 	uint64_t heads[STORE_ENVS] = {0};
 
-	status->head_known =
-	    status->engine->heads(status->engine, false, heads) == ERR_OK;
+	status->head_known = ask_for_heads(status->engine, heads);
 	status->ended =
 	    status->head_known && heads[STORE_STATE] >= ENGINE_ENDED;
 	status->head = status->ended ? 0 : heads[STORE_STATE];

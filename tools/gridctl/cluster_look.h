@@ -1,7 +1,8 @@
 /*
  * cluster_look: what gridctl cluster status prints of the nodes and their log, and
  * what of it is not well: for gridctl doctor, too. It is done within seconds, as each
- * question to the log is (engine_pause.h), but for the bucket.
+ * question to the log is (engine_pause.h), but for the bucket; a log that is away is
+ * asked again for five.
  */
 #pragma once
 
