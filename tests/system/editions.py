@@ -416,8 +416,16 @@ def what_cannot_be_shared_changes_nothing():
         before = all_show(one, two)
         one_at_a_time(one, two)
         before = all_show(one, two)
+        wait_until(lambda: one.status()["well"],
+                   lambda: "two copies can be had: %s" % one.status())
         two.stop()
         wait_until(lambda: len(one.status()["nodes"]) == 1, "one is left")
+        fault = "an import on this node is refused: copies is 2 in its " \
+            "cluster.conf, and those that can have the files are 1"
+        assert fault in one.status()["faults"], one.status()
+        doctor = json.loads(one.ctl("doctor", "--json", check=False).stdout)
+        assert ("wrong", fault) in [(line["level"], line["text"])
+                                    for line in doctor], doctor
         done = one.ctl("import", one.delivery("alone"), check=False)
         assert done.returncode == 1, done
         assert "nothing was changed: 1 of 2 nodes have the import's files: " \

@@ -276,7 +276,7 @@ look(struct cluster_looking *status, struct store *store)
 	if (err == ERR_OK)
 		err = look_at_bucket(status, store);
 	if (err == ERR_OK)
-		err = cluster_look_at_nodes(status);
+		err = cluster_look_at_nodes(status, store);
 	return err;
 }
 

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "common/members.h"
+#include "lmdb-schema/store/cluster.h"
+#include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/roster.h"
 #include "tools/gridctl/cluster_look_priv.h"
 #include "tools/gridctl/cmd.h"
@@ -107,7 +109,8 @@ each_node(void *context, const struct engine_node *node)
 	if (own) {
 		status->own_alive = true;
 		status->looked->behind = behind;
-	}
+	} else if (node->address[0] != '\0')
+		status->receivers++;
 	if (behind > (uint64_t)status->options->behind)
 		cluster_look_unwell(status, own,
 		    "the log of gridapi on that node says why: an entry of a "
@@ -190,6 +193,24 @@ judge_count(struct cluster_looking *status)
 		    (long long)status->options->nodes);
 }
 
+/* As edition_make.c counts who can have an import's files. */
+static enum err
+judge_copies(struct cluster_looking *status, struct store *store)
+{
+	struct cluster_sharing sharing;
+	enum err err = cluster_sharing(&sharing, store_dir(store), NULL);
+	unsigned holders = 1 + status->receivers + (sharing.bucket ? 1 : 0);
+
+	if (err == ERR_OK && sharing.files && holders < sharing.copies)
+		cluster_look_unwell(status, true,
+		    "start the other nodes; or lower copies, which is how "
+		    "many have an import's files before any shows it",
+		    "an import on this node is refused: copies is %u in its "
+		    "cluster.conf, and those that can have the files are %u",
+		    sharing.copies, holders);
+	return err;
+}
+
 static enum err
 look_at_all(struct cluster_looking *status)
 {
@@ -210,15 +231,16 @@ look_at_all(struct cluster_looking *status)
 }
 
 enum err
-cluster_look_at_nodes(struct cluster_looking *status)
+cluster_look_at_nodes(struct cluster_looking *status, struct store *store)
 {
 	enum err err;
 
 	buf_init(&status->alive, LACKS_TEXT_MAX);
 	err = look_at_all(status);
-	if (err == ERR_OK)
+	if (err == ERR_OK) {
 		judge_count(status);
-	else if (status->head_known)
+		err = judge_copies(status, store);
+	} else if (status->head_known)
 		cluster_look_unwell(status, true, "look again",
 		    "which nodes are alive is not known");
 	buf_fini(&status->alive);

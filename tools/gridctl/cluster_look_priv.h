@@ -17,6 +17,7 @@ struct cluster_looking {
 	bool ended; /* with its epoch: `head` is 0 then */
 	uint64_t head;
 	bool own_alive;
+	unsigned receivers; /* other nodes that can get files */
 	struct buf alive; /* the nodes' names, a line each */
 	struct buf lacks; /* what nodes have told: lacks.h */
 	struct buf
@@ -33,4 +34,5 @@ void cluster_look_begin(struct cluster_looking *status, const char *name);
 void cluster_look_end(struct cluster_looking *status);
 
 /* Of those that are there, and those that are to be. */
-enum err cluster_look_at_nodes(struct cluster_looking *status);
+enum err cluster_look_at_nodes(
+    struct cluster_looking *status, struct store *store);
