@@ -88,3 +88,24 @@ procstat_read(struct procstat *out, pid_t pid)
 	    ? ERR_OK
 	    : ERR_NOT_FOUND;
 }
+
+enum err
+procstat_who(struct procstat_who *out, pid_t pid)
+{
+	char stat[1024];
+	const char *name, *end;
+	int parent;
+
+	assert(pid > 0);
+	if (!read_text(stat, sizeof(stat), pid, "stat"))
+		return ERR_NOT_FOUND;
+	name = strchr(stat, '(');
+	end = strrchr(stat, ')');
+	if (name == NULL || end == NULL ||
+	    sscanf(end + 1, " %c %d", &out->state, &parent) != 2)
+		return ERR_NOT_FOUND;
+	snprintf(out->name, sizeof(out->name), "%.*s", (int)(end - name - 1),
+	    name + 1);
+	out->parent = parent;
+	return ERR_OK;
+}

@@ -15,3 +15,11 @@ struct procstat {
 
 /* ERR_NOT_FOUND: there is no such process, or it may not be looked at. */
 enum err procstat_read(struct procstat *out, pid_t pid);
+
+struct procstat_who {
+	char name[17]; /* of its program; cut off as the kernel does */
+	char state; /* 'R', 'S', ...; 'T': stopped by a signal */
+	pid_t parent;
+};
+
+enum err procstat_who(struct procstat_who *out, pid_t pid);

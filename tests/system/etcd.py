@@ -4,6 +4,7 @@ of them, and an etcd that is away stops writes and nothing else."""
 import datetime
 import json
 import os
+import signal
 import socket
 import sys
 import threading
@@ -13,7 +14,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from etcd_kit import Etcd, find_etcd  # noqa: E402
 from grid import Grid, GRIDCTL  # noqa: E402
-from stack import run_tests, wait_until  # noqa: E402
+from stack import children, run_tests, wait_until  # noqa: E402
 
 import shutil  # noqa: E402
 import subprocess  # noqa: E402
@@ -443,6 +444,46 @@ def a_node_that_is_down_is_told(engine=Etcd):
         assert status(one)[0] == 0, status(one)
 
 
+def gridapis(grid):
+    return [grid.pool.pid] + children(grid.pool.pid)
+
+
+def a_gridapi_that_does_not_answer_is_named():
+    """To start it, as was advised, would be a second one."""
+    with Etcd() as etcd, Grid() as one:
+        begin_sharing(etcd, one)
+        wait_until(lambda: status(one)[0] == 0, "all is well")
+        stopped = gridapis(one)
+
+        def told(about):
+            lines = json.loads(one.ctl(
+                "doctor", "--json", "--url", "http://127.0.0.1:%d" % one.port,
+                check=False).stdout)
+            return [line["todo"] or "" for line in lines
+                    if line["about"] == about]
+
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            wait_until(lambda: "is not alive" in status(one)[1],
+                       "its record has ended")
+            for todo in told("cluster") + told("site"):
+                assert "is stopped by a signal: 'kill -CONT" in todo, todo
+                for pid in stopped:
+                    assert " %d" % pid in todo, (pid, todo)
+            assert "kill -CONT" in status(one)[1], status(one)
+        finally:
+            for pid in stopped:
+                os.kill(pid, signal.SIGCONT)
+        wait_until(lambda: status(one)[0] == 0, lambda: status(one)[1])
+        # It goes by the settings that it has begun with.
+        etcd.write_conf(one.data, node="renamed")
+        assert "gridapi runs as process %d:" % one.pool.pid in \
+            told("cluster")[0], told("cluster")
+        one.stop()
+        assert "start gridapi" in told("cluster")[0], told("cluster")
+
+
 if __name__ == "__main__":
     find_etcd()
     run_tests([a_file_that_is_not_right_is_told,
@@ -452,6 +493,7 @@ if __name__ == "__main__":
                two_nodes_of_one_name_are_told,
                a_node_that_is_down_is_told,
                status_tells_what_is_not_well,
+               a_gridapi_that_does_not_answer_is_named,
                an_election_is_no_fault_of_the_log,
                the_member_that_is_away_is_named,
                an_etcd_that_is_away_stops_writes_alone])

@@ -8,6 +8,7 @@
 #include "lmdb-schema/upkeep/roster.h"
 #include "tools/gridctl/cluster_look_priv.h"
 #include "tools/gridctl/cmd.h"
+#include "tools/gridctl/running.h"
 
 /* A record that is no node's: of one that joins, or of a second one of a name. */
 static bool
@@ -179,11 +180,15 @@ each_of_roster(void *context, struct span name, int64_t there_ms)
 /* --- all of them ---------------------------------------------------------- */
 
 static void
-judge_count(struct cluster_looking *status)
+judge_count(struct cluster_looking *status, const char *dir)
 {
+	char text[RUNNING_TEXT_MAX];
+	const char *todo = status->own_alive ? NULL : running_todo(text, dir);
+
 	if (!status->own_alive)
 		cluster_look_unwell(status, true,
-		    "start gridapi; its log says why it ends",
+		    todo != NULL ? todo
+				 : "start gridapi; its log says why it ends",
 		    "node %s, of this directory, is not alive",
 		    status->own.name);
 	if (status->looked->alive < status->options->nodes)
@@ -238,7 +243,7 @@ cluster_look_at_nodes(struct cluster_looking *status, struct store *store)
 	buf_init(&status->alive, LACKS_TEXT_MAX);
 	err = look_at_all(status);
 	if (err == ERR_OK) {
-		judge_count(status);
+		judge_count(status, store_dir(store));
 		err = judge_copies(status, store);
 	} else if (status->head_known)
 		cluster_look_unwell(status, true, "look again",

@@ -15,6 +15,7 @@
 #include "common/jsonr.h"
 #include "common/origin.h"
 #include "lmdb-schema/store/store.h"
+#include "tools/gridctl/running.h"
 
 #define PATIENCE_S 5 /* of each step of the question to the site */
 
@@ -100,6 +101,7 @@ ask_by_tls(struct ready *ready, struct doctor *doctor,
 {
 	char command[3 * DOCTOR_ADDRESS_MAX], line[ANSWER_MAX];
 	FILE *out;
+	int rc;
 
 	/* Nothing in it needs quotes: origin_read() has passed both. */
 	snprintf(command, sizeof(command),
@@ -120,9 +122,10 @@ ask_by_tls(struct ready *ready, struct doctor *doctor,
 		doctor_certificate(doctor, out);
 	else
 		ready->status = -1;
-	errno = ECONNREFUSED;
-	if (pclose(out) == 127 << 8)
-		errno = ENOPKG;
+	rc = pclose(out);
+	errno = rc == 127 << 8 ? ENOPKG
+	    : rc == 28 << 8    ? ETIMEDOUT /* of curl */
+			       : ECONNREFUSED;
 }
 
 static void
@@ -200,6 +203,44 @@ judge_ready(
 		    "%s serves other data than %s", url, data);
 }
 
+/* By errno; a gridapi that hangs lets nginx wait. */
+static void
+no_answer(struct doctor *doctor, const char *url, const char *data)
+{
+	char text[RUNNING_TEXT_MAX];
+	int code = errno;
+	const char *todo = code == ENOPKG
+	    ? "'apt install curl', by which it is asked"
+	    : code == ETIMEDOUT ? running_todo(text, data)
+				: NULL;
+
+	if (todo == NULL)
+		todo = "'systemctl status nginx'; where it runs, 'nginx -t' "
+		       "and 'systemctl reload nginx' take the site in; "
+		       "--url names another address";
+	doctor_say(doctor, DOCTOR_WRONG, "site", todo, "%s does not answer: %s",
+	    url, strerror(code));
+}
+
+/* A 503 is gridapi's own answer, with the reason. */
+static void
+not_ready(struct doctor *doctor, const struct ready *ready, const char *data)
+{
+	char text[RUNNING_TEXT_MAX];
+	const char *todo =
+	    ready->status == 503 ? NULL : running_todo(text, data);
+
+	if (todo == NULL)
+		todo = "'journalctl -u gridapi -n 50' names the reason, or "
+		       "gridapi's own output where systemd does not run; on a "
+		       "node of a cluster 'gridctl cluster status' tells of "
+		       "the log and the nodes";
+	doctor_say(doctor, DOCTOR_WRONG, "site", todo, "/readyz answers %d: %s",
+	    ready->status,
+	    ready->message[0] != '\0' ? ready->message
+				      : "gridapi does not answer");
+}
+
 void
 doctor_site(
     struct doctor *doctor, const char *url, const char *file, const char *data)
@@ -232,24 +273,10 @@ doctor_site(
 	if (ready.status == 200)
 		judge_ready(doctor, url, ready.place, data);
 	else if (ready.status < 0)
-		doctor_say(doctor, DOCTOR_WRONG, "site",
-		    errno == ENOPKG
-			? "'apt install curl', by which it is asked"
-			: "'systemctl status nginx'; where it runs, 'nginx -t' "
-			  "and 'systemctl reload nginx' take the site in; "
-			  "--url "
-			  "names another address",
-		    "%s does not answer: %s", url, strerror(errno));
+		no_answer(doctor, url, data);
 	else if (ready.status == 502 || ready.status == 503 ||
 	    ready.status == 504)
-		doctor_say(doctor, DOCTOR_WRONG, "site",
-		    "'journalctl -u gridapi -n 50' names the reason, or "
-		    "gridapi's own output where systemd does not run; on a "
-		    "node of a cluster 'gridctl cluster status' tells of the "
-		    "log and the nodes",
-		    "/readyz answers %d: %s", ready.status,
-		    ready.message[0] != '\0' ? ready.message
-					     : "gridapi does not answer");
+		not_ready(doctor, &ready, data);
 	else if (ready.status == 404)
 		doctor_say(doctor, DOCTOR_WRONG, "site",
 		    "another site answers there: is Product Grid's enabled? "
