@@ -75,13 +75,20 @@ open_env(struct store *store, unsigned which, bool piecemeal)
 	return err;
 }
 
-/* The remedy for an environment that is damaged, or empty. */
-static const char *
-remedy(const struct store *store, unsigned which)
+const char *
+store_remedy(const char *dir, enum store_env which)
 {
-	return which == STORE_STATE && cluster_is_told(store->dir)
-	    ? "the other nodes have all of it: stop gridapi here, then "
-	      "'gridctl cluster join --anew'"
+	struct cluster_sharing sharing;
+
+	if (!cluster_is_told(dir))
+		return envs[which].remedy;
+	if (which == STORE_STATE)
+		return "the other nodes have all of it: stop gridapi here, "
+		       "then 'gridctl cluster join --anew'";
+	return cluster_sharing(&sharing, dir, NULL) == ERR_OK && sharing.files
+	    ? "the other nodes have it: stop gridapi here, remove it and the "
+	      "file 'store', then 'gridctl init' and 'gridctl cluster pull', "
+	      "and start gridapi"
 	    : envs[which].remedy;
 }
 
@@ -135,7 +142,8 @@ check_version(struct store *store, unsigned which, struct fault *fault)
 	if (err == ERR_OK && version == 0) {
 		err = ERR_NOT_FOUND;
 		fault_set(fault, envs[which].file,
-		    "has lost all that was in it: %s", remedy(store, which));
+		    "has lost all that was in it: %s",
+		    store_remedy(store->dir, which));
 	} else if (err == ERR_OK && version != SCHEMA_VERSION_PLAIN &&
 	    (version < SCHEMA_VERSION || version > envs[which].newest)) {
 		err = ERR_VERSION;
@@ -298,7 +306,7 @@ open_whole(
 		err = check_version(store, which, fault);
 	if (err == ERR_DAMAGED)
 		fault_set(fault, envs[which].file, "is damaged: %s",
-		    remedy(store, which));
+		    store_remedy(store->dir, which));
 	return err;
 }
 

@@ -167,6 +167,12 @@ bool store_is_there(const char *dir);
 /* Whether its state.mdb is damaged or empty; makes an empty one of none. */
 bool store_lost_state(const char *dir);
 
+/*
+ * The remedy for an environment that is damaged as a whole, or empty: other nodes of a
+ * cluster have what a machine on its own has to restore.
+ */
+const char *store_remedy(const char *dir, enum store_env which);
+
 /* Opens a facts file for building, or a finished one. */
 enum err store_facts_create(struct kv **out, const char *path);
 enum err store_facts_open(struct kv **out, const char *path);

@@ -13,6 +13,7 @@
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/snapshot/snapshot.h"
 #include "lmdb-schema/snapshot/packed_rows.h"
+#include "lmdb-schema/store/cluster.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/check_priv.h"
 
@@ -33,6 +34,18 @@ checking_tell(
 	fault_set(&fault, place, "%s", message);
 	checking->counts->damages++;
 	checking->tell(checking->context, &fault);
+}
+
+const char *
+checking_help(
+    const struct checking *checking, enum checking_env which, const char *alone)
+{
+	if (which == CHECKING_STATE && checking->node)
+		return store_remedy(store_dir(checking->store), STORE_STATE);
+	if (which == CHECKING_LIVE && checking->shares)
+		return "'gridctl cluster pull --verify' gets it anew; where it "
+		       "stays so, import again";
+	return alone;
 }
 
 bool
@@ -67,8 +80,9 @@ check_network(void *context, struct span code, const struct network *network)
 	(void)network;
 	if (!network_code_ok(code))
 		checking_tell(checking, SPAN("live.mdb"),
-		    "central code %.*s is none: import the network again",
-		    SPAN_ARG(code));
+		    "central code %.*s is none: %s", SPAN_ARG(code),
+		    checking_help(
+			checking, CHECKING_LIVE, "import the network again"));
 	checking->counts->networks++;
 	return ERR_OK;
 }
@@ -98,9 +112,10 @@ check_gammes(void *context, const struct source_supplier *supplier)
 
 	if (checking_broken(check->checking, err))
 		checking_tell(check->checking, SPAN("live.mdb"),
-		    "a server range of supplier %.*s is broken: import them "
-		    "again",
-		    SPAN_ARG(supplier->code));
+		    "a server range of supplier %.*s is broken: %s",
+		    SPAN_ARG(supplier->code),
+		    checking_help(
+			check->checking, CHECKING_LIVE, "import them again"));
 	return err == ERR_DAMAGED ? ERR_OK : err;
 }
 
@@ -111,7 +126,9 @@ check_live(struct checking *checking)
 	enum err err;
 
 	if (!checking_pages(checking, store_live(checking->store), "live.mdb",
-		"import again into a new data directory"))
+		checking->shares
+		    ? store_remedy(store_dir(checking->store), STORE_LIVE)
+		    : "import again into a new data directory"))
 		return ERR_OK;
 	err = checking_sums(checking, CHECKING_LIVE);
 	if (err == ERR_OK)
@@ -121,7 +138,9 @@ check_live(struct checking *checking)
 	err = live_networks(check.view, check_network, checking);
 	if (checking_broken(checking, err))
 		checking_tell(checking, SPAN("live.mdb"),
-		    "a network record is broken: import the network again");
+		    "a network record is broken: %s",
+		    checking_help(
+			checking, CHECKING_LIVE, "import the network again"));
 	if (err == ERR_DAMAGED)
 		err = ERR_OK;
 	if (err == ERR_OK && checking->source != NULL)
@@ -315,7 +334,10 @@ check_snapshots(struct checking *checking)
 	enum err err;
 
 	if (!checking_pages(checking, store_catalog(checking->store),
-		"catalog.mdb", "restore a backup, and compute the suppliers"))
+		"catalog.mdb",
+		checking->shares
+		    ? store_remedy(store_dir(checking->store), STORE_CATALOG)
+		    : "restore a backup, and compute the suppliers"))
 		return ERR_OK;
 	err = checking_sums(checking, CHECKING_CATALOG);
 	if (err == ERR_OK)
@@ -416,7 +438,12 @@ check_store(struct check_counts *counts, struct store *store,
     void (*tell_fault)(void *context, const struct fault *fault),
     void (*at)(void *context, uint64_t bytes), void *context)
 {
+	struct cluster_sharing sharing;
 	struct checking checking = {.store = store,
+	    .node = cluster_is_told(store_dir(store)),
+	    .shares =
+		cluster_sharing(&sharing, store_dir(store), NULL) == ERR_OK &&
+		sharing.files,
 	    .counts = counts,
 	    .tell = tell_fault,
 	    .at = at,

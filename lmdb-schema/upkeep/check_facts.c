@@ -2,6 +2,13 @@
 #include "lmdb-schema/facts/source.h"
 #include "lmdb-schema/upkeep/check_priv.h"
 
+/* The files of an import come from other nodes of a cluster. */
+static const char *
+help(const struct checking *checking)
+{
+	return checking_help(checking, CHECKING_LIVE, "import again");
+}
+
 static void
 check_series(struct checking *checking, const struct source_article *article)
 {
@@ -20,9 +27,9 @@ check_series(struct checking *checking, const struct source_article *article)
 		if (series_bad(&reader))
 			checking_tell(checking, SPAN("facts"),
 			    "a series of article %.*s of supplier %.*s is "
-			    "broken: import again",
+			    "broken: %s",
 			    SPAN_ARG(article->codein),
-			    SPAN_ARG(checking->supplier));
+			    SPAN_ARG(checking->supplier), help(checking));
 	}
 }
 
@@ -48,16 +55,17 @@ check_supplier(void *context, const struct source_supplier *supplier)
 		    !lists)
 			checking_tell(checking, SPAN("facts"),
 			    "article %.*s of supplier %.*s is not in the "
-			    "index: import again",
-			    SPAN_ARG(article.codein), SPAN_ARG(supplier->code));
+			    "index: %s",
+			    SPAN_ARG(article.codein), SPAN_ARG(supplier->code),
+			    help(checking));
 		checking->counts->references++;
 		count++;
 	}
 	source_walk_end(walk);
 	if (err == ERR_DAMAGED || count != supplier->articles)
 		checking_tell(checking, SPAN("facts"),
-		    "the articles of supplier %.*s are broken: import again",
-		    SPAN_ARG(supplier->code));
+		    "the articles of supplier %.*s are broken: %s",
+		    SPAN_ARG(supplier->code), help(checking));
 	checking->counts->articles += count;
 	return err == ERR_NOT_FOUND || err == ERR_DAMAGED ? ERR_OK : err;
 }
@@ -74,14 +82,16 @@ compare_with_header(struct checking *checking)
 		if (checking->records[i] != header->records[i])
 			checking_tell(checking, SPAN("facts"),
 			    "%llu records of %s were written, %llu are there: "
-			    "import again",
+			    "%s",
 			    (unsigned long long)header->records[i], names[i],
-			    (unsigned long long)checking->records[i]);
+			    (unsigned long long)checking->records[i],
+			    help(checking));
 	if (checking->counts->articles != header->articles)
 		checking_tell(checking, SPAN("facts"),
-		    "%llu articles were written, %llu are there: import again",
+		    "%llu articles were written, %llu are there: %s",
 		    (unsigned long long)header->articles,
-		    (unsigned long long)checking->counts->articles);
+		    (unsigned long long)checking->counts->articles,
+		    help(checking));
 }
 
 enum err
@@ -93,8 +103,8 @@ checking_facts(struct checking *checking)
 		return ERR_OK;
 	if (err == ERR_DAMAGED || err == ERR_VERSION) {
 		checking_tell(checking, SPAN("facts"),
-		    "the facts file cannot be read (%s): import again",
-		    err_text(err));
+		    "the facts file cannot be read (%s): %s", err_text(err),
+		    help(checking));
 		return ERR_OK;
 	}
 	if (err == ERR_OK)
@@ -102,7 +112,8 @@ checking_facts(struct checking *checking)
 	if (err == ERR_DAMAGED) {
 		checking_tell(checking, SPAN("facts"),
 		    "suppliers, stores, classification or the index are not as "
-		    "they were written: import again");
+		    "they were written: %s",
+		    help(checking));
 		err = ERR_OK;
 	}
 	if (err == ERR_OK)
@@ -110,7 +121,7 @@ checking_facts(struct checking *checking)
 		    checking->source, check_supplier, checking);
 	if (err == ERR_DAMAGED) {
 		checking_tell(checking, SPAN("facts"),
-		    "a supplier's record is broken: import again");
+		    "a supplier's record is broken: %s", help(checking));
 		err = ERR_OK;
 	}
 	if (err == ERR_OK)

@@ -20,6 +20,7 @@ struct checking {
 	uint64_t records[SERIES_KINDS]; /* found in the articles */
 	char folder[FS_PATH_MAX]; /* the folder being listed */
 	enum err limit; /* that left something unread; ERR_OK: none did */
+	bool node, shares; /* of a cluster; whose nodes share imports */
 	bool spoilt; /* the last checking_sums() found damage */
 	void (*tell)(void *context, const struct fault *fault);
 	void (*at)(void *context, uint64_t bytes);
@@ -29,6 +30,14 @@ struct checking {
 /* Counts and reports a damage. `where` is a file's name, or its subject. */
 void checking_tell(struct checking *checking, struct span where,
     const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/*
+ * The advice for a damage in what an environment has, or in the facts, which come
+ * with live's: `alone` is that of a machine on its own. Other nodes have it whole.
+ */
+enum checking_env { CHECKING_LIVE, CHECKING_CATALOG, CHECKING_STATE };
+const char *checking_help(const struct checking *checking,
+    enum checking_env which, const char *alone);
 
 /*
  * False, and reported with the advice `help`, when the environment's pages
@@ -41,7 +50,6 @@ bool checking_pages(struct checking *checking, struct kv *kv, const char *file,
  * Compares every record of every table of an environment with its checksum, and
  * reports each damage by its name and with a remedy: check_sums.c.
  */
-enum checking_env { CHECKING_LIVE, CHECKING_CATALOG, CHECKING_STATE };
 enum err checking_sums(struct checking *checking, enum checking_env which);
 
 /* Whether `err` is a damage that checking_sums() has not reported already. */

@@ -16,7 +16,11 @@
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/check_priv.h"
 
-#define HELP "restore a backup"
+static const char *
+help(const struct checking *checking)
+{
+	return checking_help(checking, CHECKING_STATE, "restore a backup");
+}
 
 struct state_check {
 	struct checking *checking;
@@ -73,7 +77,7 @@ check_session(
 		checking_tell(check->checking, SPAN("state.mdb"),
 		    "a session of %.*s, who is no user: change that user's "
 		    "password, or %s",
-		    SPAN_ARG(record->user), HELP);
+		    SPAN_ARG(record->user), help(check->checking));
 	return ERR_OK;
 }
 
@@ -119,8 +123,8 @@ check_entry(void *context, const struct audit_entry *entry)
 	check->checking->counts->entries++;
 	if (check->next != 0 && entry->number != check->next)
 		checking_tell(check->checking, SPAN("state.mdb"),
-		    "the audit trail lacks entry %llu: " HELP,
-		    (unsigned long long)check->next);
+		    "the audit trail lacks entry %llu: %s",
+		    (unsigned long long)check->next, help(check->checking));
 	check->next = entry->number + 1;
 	return ERR_OK;
 }
@@ -137,8 +141,8 @@ check_part(void *context, const struct trail_parts_row *row)
 
 	if (check->next != row->first)
 		checking_tell(checking, SPAN("state.mdb"),
-		    "the audit trail lacks entry %llu: " HELP,
-		    (unsigned long long)check->next);
+		    "the audit trail lacks entry %llu: %s",
+		    (unsigned long long)check->next, help(checking));
 	check->next = row->last + 1;
 	if (err == ERR_OK) {
 		err = trail_part_verify(part);
@@ -179,8 +183,8 @@ check_trail(struct state_check *check)
 		return err;
 	if (check->next != closed + 1)
 		checking_tell(check->checking, SPAN("state.mdb"),
-		    "the audit trail lacks entry %llu: " HELP,
-		    (unsigned long long)check->next);
+		    "the audit trail lacks entry %llu: %s",
+		    (unsigned long long)check->next, help(check->checking));
 	check->next = closed == 0 ? 0 : closed + 1;
 	return audit_each_in(txn, closed + 1, check_entry, check);
 }
@@ -215,8 +219,9 @@ count_proposals(struct state_check *check)
 
 	if (err == ERR_OK && all != check->checking->counts->proposals)
 		checking_tell(check->checking, SPAN("state.mdb"),
-		    "%llu proposals, but their suppliers have %llu: " HELP, all,
-		    (unsigned long long)check->checking->counts->proposals);
+		    "%llu proposals, but their suppliers have %llu: %s", all,
+		    (unsigned long long)check->checking->counts->proposals,
+		    help(check->checking));
 	return err;
 }
 
@@ -243,8 +248,8 @@ checking_state(struct checking *checking)
 	struct state_check check = {.checking = checking};
 	enum err err;
 
-	if (!checking_pages(
-		checking, store_state(checking->store), "state.mdb", HELP))
+	if (!checking_pages(checking, store_state(checking->store), "state.mdb",
+		help(checking)))
 		return ERR_OK;
 	err = checking_sums(checking, CHECKING_STATE);
 	if (err == ERR_OK)
@@ -253,7 +258,8 @@ checking_state(struct checking *checking)
 		err = parts[i].run(&check);
 		if (checking_broken(checking, err))
 			checking_tell(checking, SPAN("state.mdb"),
-			    "%s cannot be read: " HELP, parts[i].what);
+			    "%s cannot be read: %s", parts[i].what,
+			    help(checking));
 		if (err == ERR_DAMAGED)
 			err = ERR_OK;
 	}

@@ -37,26 +37,32 @@ static const struct env {
 	const char *file;
 	const char *const *help; /* a remedy per table */
 	unsigned tables;
+	unsigned own; /* of them, those whose remedy is here also on a node */
 } envs[] = {
     [CHECKING_LIVE] = {store_live, "live.mdb", live_help,
-	sizeof(live_help) / sizeof(live_help[0])},
+	sizeof(live_help) / sizeof(live_help[0]), 1u << LIVE_META},
     [CHECKING_CATALOG] = {store_catalog, "catalog.mdb", catalog_help,
-	sizeof(catalog_help) / sizeof(catalog_help[0])},
+	sizeof(catalog_help) / sizeof(catalog_help[0]), 0},
     [CHECKING_STATE] = {store_state, "state.mdb", state_help,
-	sizeof(state_help) / sizeof(state_help[0])},
+	sizeof(state_help) / sizeof(state_help[0]),
+	1u << STATE_SESSIONS | 1u << STATE_VERSIONS},
 };
 
 static void
 tell_record(struct checking *checking, const struct env *env, unsigned table,
     struct span key)
 {
+	const char *help = env->help[table];
 	char text[KV_KEY_TEXT_MAX];
 
 	kv_key_text(text, key);
+	if ((env->own >> table & 1) == 0)
+		help = checking_help(
+		    checking, (enum checking_env)(env - envs), help);
 	checking->spoilt = true;
 	checking_tell(checking, span_of(env->file),
 	    "record %s of table %s does not match its checksum: %s", text,
-	    kv_table_name(env->kv(checking->store), table), env->help[table]);
+	    kv_table_name(env->kv(checking->store), table), help);
 }
 
 static enum err

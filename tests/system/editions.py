@@ -403,6 +403,10 @@ def a_damaged_file_comes_anew():
         done = two.ctl("cluster", "pull", "--verify")
         assert "damaged" not in done, done
         flip_bytes(facts[0])
+        told = [line for line in two.ctl("check", check=False).stderr
+                .splitlines() if line.startswith("damaged: facts:")]
+        assert told and all("'gridctl cluster pull --verify'" in line
+                            for line in told), told
         two.start()
         wait_until(lambda: "asked of another node" in two.log(),
                    "gridapi comes on it")

@@ -305,6 +305,47 @@ def a_node_whose_state_is_lost_joins_anew():
             same(one, spare)
 
 
+def flip(path, text):
+    """The last byte of each of these, as a bad disk does."""
+    with open(path, "r+b") as file:
+        data = file.read()
+        at = data.find(text)
+        assert at >= 0, text
+        while at >= 0:
+            file.seek(at + len(text) - 1)
+            file.write(bytes([data[at + len(text) - 1] ^ 1]))
+            at = data.find(text, at + 1)
+
+
+def damage_on_a_node_is_mended_by_the_others():
+    """As gridctl check, and all else that finds it, says to do."""
+    with Etcd() as etcd, Node(etcd) as one, Node(etcd, one) as two:
+        two.stop()
+        for path, text, todo, words in (
+                ("/state.mdb", b"robot", "'gridctl cluster join --anew'",
+                 [("cluster", "join", "--anew")]),
+                ("/live.mdb", None, "'gridctl cluster pull'", None),
+                ("/catalog.mdb", None, "'gridctl cluster pull'", None)):
+            if text:
+                flip(two.data + path, text)
+            else:
+                noise(two.data + path)
+            done = two.ctl("check", check=False)
+            said = done.stdout + done.stderr
+            assert done.returncode == 1 and todo in said, (path, done)
+            assert "backup" not in said, (path, done)
+            if not words:
+                os.unlink(two.data + path)
+                os.unlink(two.data + "/store")
+                words = [("init",), ("cluster", "pull")]
+            for command in words:
+                two.ctl(*command)
+            assert "all is whole" in two.ctl("check")
+            same(one, two)
+        two.begin()
+        assert two.rows()["data"] == one.rows()["data"]
+
+
 # A program that alters files or the log does it by these.
 CALLS = ["mkdir", "openat", "pwrite64", "pwritev", "write", "fdatasync",
          "fsync", "msync", "ftruncate", "link", "unlink", "rename", "sendto"]
@@ -546,4 +587,5 @@ if __name__ == "__main__":
                a_log_is_not_trimmed_behind_a_node_that_joins,
                a_state_that_is_replaced_is_not_opened,
                a_node_whose_state_is_lost_joins_anew,
+               damage_on_a_node_is_mended_by_the_others,
                a_killed_join_or_beginning_is_done_again])
