@@ -145,12 +145,32 @@ metrics_cluster_now(const struct metrics *metrics, enum cluster_gauge gauge)
 	    &metrics->cluster[gauge], memory_order_relaxed);
 }
 
+void
+metrics_pulled(struct metrics *metrics, bool fails, int64_t at_ns)
+{
+	if (!fails)
+		metrics_cluster(metrics, CLUSTER_PULL_FAILS_NS, 0);
+	else if (metrics_cluster_now(metrics, CLUSTER_PULL_FAILS_NS) == 0)
+		metrics_cluster(metrics, CLUSTER_PULL_FAILS_NS, at_ns);
+	metrics_cluster(metrics, CLUSTER_PULL_FAILS, fails);
+}
+
 bool
 metrics_import_fails(const struct metrics *metrics)
 {
 	return metrics_cluster_now(metrics, CLUSTER_PULL_FAILS) != 0 &&
 	    metrics_cluster_now(metrics, CLUSTER_IMPORT_SHOWN) !=
 	    metrics_cluster_now(metrics, CLUSTER_IMPORT_LAST);
+}
+
+int64_t
+metrics_import_fails_ms(const struct metrics *metrics)
+{
+	int64_t since_ns = metrics_cluster_now(metrics, CLUSTER_PULL_FAILS_NS);
+
+	return since_ns != 0 && metrics_import_fails(metrics)
+	    ? (date_monotonic_ns() - since_ns) / 1000000
+	    : 0;
 }
 
 void

@@ -98,6 +98,7 @@ enum cluster_gauge {
 	CLUSTER_IMPORT_SHOWN, /* their numbers */
 	CLUSTER_IMPORT_LAST,
 	CLUSTER_PULL_FAILS, /* 1 or 0: of imports */
+	CLUSTER_PULL_FAILS_NS, /* since then, by the monotonic clock; or 0 */
 	CLUSTER_PUSH_FAILS,
 	CLUSTER_COMPUTED_FAILS, /* as the first, of snapshots */
 	CLUSTER_GAUGES
@@ -175,8 +176,15 @@ void metrics_current(struct metrics *metrics, int64_t at_ns);
 void metrics_behind(struct metrics *metrics);
 int64_t metrics_behind_ms(const struct metrics *metrics);
 
-/* Whether the last import of all nodes is not shown here, and does not come. */
+/* Notes whether the last import could not be had at this time. */
+void metrics_pulled(struct metrics *metrics, bool fails, int64_t at_ns);
+
+/*
+ * Whether the last import of all nodes is not shown here, and does not come; for how
+ * many milliseconds, 0 where it is not so.
+ */
 bool metrics_import_fails(const struct metrics *metrics);
+int64_t metrics_import_fails_ms(const struct metrics *metrics);
 
 void metrics_cluster(
     struct metrics *metrics, enum cluster_gauge gauge, int64_t value);

@@ -10,6 +10,7 @@
 #include "fcgi/rows/shared_source.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/edition.h"
+#include "lmdb-schema/upkeep/lacks.h"
 
 enum err
 ep_healthz(struct call *call)
@@ -17,6 +18,19 @@ ep_healthz(struct call *call)
 	reply_header(call->reply, "Content-Type", "application/json");
 	iovbuf_text(&call->reply->body, "{\"ok\":true}");
 	return ERR_OK;
+}
+
+/*
+ * Whether what is shown here is old for longer than an import takes to be got again: a
+ * node that others may answer for passes its requests on, and one that is getting the
+ * files is ready meanwhile.
+ */
+static bool
+is_stale(const struct call *call)
+{
+	return !call->server->keeps_part &&
+	    metrics_import_fails_ms(call->server->metrics) >
+	    LACKS_S * INT64_C(1000);
 }
 
 /*
@@ -36,6 +50,12 @@ tell_ready(struct call *call, bool imported)
 		return reply_fail(call->reply, 503, CODE_INTERNAL,
 		    "Import %llu of node %s is not here yet.",
 		    (unsigned long long)editions.now.number, editions.now.node);
+	if (is_stale(call))
+		return reply_fail(call->reply, 503, CODE_INTERNAL,
+		    "Import %llu of node %s does not come here: gridapi's log "
+		    "says why. What is here, of import %llu, can be read.",
+		    (unsigned long long)editions.now.number, editions.now.node,
+		    (unsigned long long)editions.shown);
 	snprintf(text, sizeof(text), "{\"ok\":true,\"imported\":%s",
 	    imported ? "true" : "false");
 	iovbuf_add(&call->reply->body, span_of(text));

@@ -188,8 +188,8 @@ take_always(void *context)
 		if (!exchange->refused)
 			err = with_room(exchange, &full, take_import, &fault);
 		if (err != ERR_BUSY)
-			metrics_cluster(exchange->metrics, CLUSTER_PULL_FAILS,
-			    err != ERR_OK);
+			metrics_pulled(exchange->metrics, err != ERR_OK,
+			    date_monotonic_ns());
 		reason_tell(&reason, err, &fault);
 		if (!exchange->refused)
 			(void)lacks_tell_import(&note,

@@ -425,13 +425,21 @@ def an_import_does_not_come(one, two):
     one.proxy.fault = lambda *_: []
     shown = two.status()["import"]
     one.deliver("second")
+    assert two.get("/readyz").status == 200
     told_by_all("node node1 shows import %d, and does not get import %d" %
                 (shown, shown + 1), one, two)
     assert ("look", "this node does not show the last import yet, which is "
             "%d" % (shown + 1)) in cluster_lines(two), cluster_lines(two)
     assert [node["lacksImport"] for node in one.status()["nodes"]] == \
         [False, True], one.status()
+    # The answers of a node that keeps all are old: a balancer prefers others.
+    wait_until(lambda: two.get("/readyz").status == 503, "it is not ready")
+    said = two.get("/readyz").body.decode()
+    assert "Import %d of node node0 does not come here" % (shown + 1) in said
+    assert one.get("/readyz").status == 200
+    assert two.ask("GET", "/api/v1/fournisseurs").status == 200
     well_again(one, two)
+    wait_until(lambda: two.get("/readyz").status == 200, "it is ready again")
 
 
 def snapshots_do_not_come(one, two):
