@@ -40,6 +40,13 @@ enum err snapshot_open(struct snapshot **out, struct store *store,
     struct span supplier, uint64_t generation);
 
 /*
+ * Whether the file is written by another version, by its head alone: a caller asks
+ * it of many, and nothing is logged. A file that is missing or damaged is not.
+ */
+bool snapshot_is_foreign(
+    struct store *store, struct span supplier, uint64_t generation);
+
+/*
  * Asks the kernel for what opening reads, so that a caller that is about to open
  * many has them on their way at once. Nothing fails.
  */

@@ -21,6 +21,15 @@
 
 /* --- the head ------------------------------------------------------------- */
 
+/* The checksum is at the same place in each version, and of the whole value. */
+static bool
+head_is_sound(const struct snap_head *head, struct span value)
+{
+	return memcmp(head->magic, SNAP_MAGIC, sizeof(head->magic)) == 0 &&
+	    head->crc ==
+	    sealed_head_crc(value, offsetof(struct snap_head, crc), SPAN(""));
+}
+
 static bool
 head_fits(const struct snap_head *head, struct span value)
 {
@@ -37,9 +46,7 @@ head_fits(const struct snap_head *head, struct span value)
 	    head->sections <= UINT16_MAX &&
 	    value.len ==
 	    sizeof(*head) + head->name_len +
-		head->sections * sizeof(struct snap_section) &&
-	    head->crc ==
-	    sealed_head_crc(value, offsetof(struct snap_head, crc), SPAN(""));
+		head->sections * sizeof(struct snap_section);
 }
 
 /* Copies first and verifies the copy: the map could change between the two. */
@@ -48,7 +55,7 @@ read_head(struct snapshot *snap)
 {
 	struct key key = key_u16(SNAP_HEAD);
 	struct snap_head *head;
-	struct span value;
+	struct span value, copy;
 	enum err err = kv_get(snap->txn, 0, key_span(&key), &value);
 
 	if (err != ERR_OK)
@@ -61,11 +68,12 @@ read_head(struct snapshot *snap)
 	fs_expect_map(value.ptr, value.len);
 	memcpy(head, value.ptr, value.len);
 	snap->head = head;
-	if (memcmp(head->magic, SNAP_MAGIC, sizeof(head->magic)) != 0)
+	copy = span_make((const char *)head, value.len);
+	if (!head_is_sound(head, copy))
 		return ERR_DAMAGED;
 	if (head->version != SNAP_VERSION)
 		return ERR_VERSION;
-	if (!head_fits(head, span_make((const char *)head, value.len)))
+	if (!head_fits(head, copy))
 		return ERR_DAMAGED;
 	snap->name = span_make((const char *)(head + 1), head->name_len);
 	return ERR_OK;
@@ -270,19 +278,49 @@ read_all(struct snapshot *snap)
 	return err;
 }
 
-enum err
-snapshot_open_file(struct snapshot **out, const char *path)
+/* On failure *out is one that snapshot_close() takes. */
+static enum err
+begin(struct snapshot **out, const char *path)
 {
 	struct snapshot *snap = calloc(1, sizeof(*snap));
-	enum err err;
 
-	*out = NULL;
+	*out = snap;
 	if (snap == NULL)
 		return ERR_NO_MEMORY;
 	pthread_mutex_init(&snap->lock, NULL);
 	snap->path = strdup(path);
 	blocks_file_init(&snap->file, snap->path);
-	err = snap->path == NULL ? ERR_NO_MEMORY : read_all(snap);
+	return snap->path == NULL ? ERR_NO_MEMORY : ERR_OK;
+}
+
+bool
+snapshot_is_foreign(
+    struct store *store, struct span supplier, uint64_t generation)
+{
+	struct snapshot *snap = NULL;
+	char path[FS_PATH_MAX];
+	enum err err =
+	    store_snapshot_path(path, store, supplier, generation, "");
+
+	if (err == ERR_OK)
+		err = begin(&snap, path);
+	if (err == ERR_OK)
+		err = open_kv(snap);
+	if (err == ERR_OK)
+		err = read_head(snap);
+	snapshot_close(snap);
+	return err == ERR_VERSION;
+}
+
+enum err
+snapshot_open_file(struct snapshot **out, const char *path)
+{
+	struct snapshot *snap;
+	enum err err = begin(&snap, path);
+
+	*out = NULL;
+	if (err == ERR_OK)
+		err = read_all(snap);
 	if (err != ERR_OK) {
 		/* Other failures are passing ones, and are logged already. */
 		if (err == ERR_DAMAGED || err == ERR_VERSION)

@@ -306,6 +306,10 @@ check_snapshot(
 	err = verify(checking, supplier, entry, &fault);
 	if (err == ERR_OK || err_is_limit(err))
 		return err;
+	if (err == ERR_VERSION) {
+		checking->counts->foreign++;
+		return ERR_OK;
+	}
 	if (err == ERR_NOT_FOUND &&
 	    is_gone(checking, supplier, entry->generation))
 		return ERR_OK;

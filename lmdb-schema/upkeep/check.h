@@ -20,6 +20,7 @@ struct check_counts {
 	uint64_t entries; /* of the audit trail */
 	uint64_t archived; /* files of the trail in an archive: no damage */
 	uint64_t snapshots, sections, bytes; /* verified by checksum */
+	uint64_t foreign; /* snapshots of another version: no damage */
 	uint64_t records; /* of live, catalogue and state, with their sums */
 	uint64_t leftovers; /* files without a reference: no damage */
 	uint64_t strays; /* files beside those of the trail: no damage */

@@ -10,6 +10,7 @@
 #include "lmdb-schema/search/word_index.h"
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/snapshot/packed_rows.h"
+#include "lmdb-schema/snapshot/snapshot.h"
 #include "lmdb-schema/state/proposal.h"
 #include "lmdb-schema/state/state.h"
 #include "lmdb-schema/state/trail_parts.h"
@@ -101,14 +102,17 @@ count_snapshot(
     void *context, struct span supplier, const struct catalog_entry *entry)
 {
 	struct snapshots *snapshots = context;
-	bool stale;
+	bool stale, foreign;
 	enum err err =
 	    compute_is_stale(&stale, snapshots->store, supplier, entry);
 
 	if (err != ERR_OK)
 		return err;
+	foreign =
+	    snapshot_is_foreign(snapshots->store, supplier, entry->generation);
 	snapshots->counts->snapshots++;
-	snapshots->counts->stale += stale;
+	snapshots->counts->stale += stale || foreign;
+	snapshots->counts->foreign += foreign;
 	snapshots->counts->rows += entry->rows;
 	snapshots->counts->indexed += snapshots->index != NULL &&
 	    word_index_has(snapshots->index, &snapshots->next, supplier,

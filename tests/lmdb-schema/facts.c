@@ -7,6 +7,7 @@
 #include "common/date.h"
 #include "common/fs.h"
 #include "common/num.h"
+#include "lmdb-schema/deflate.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/snapshot/snapshot.h"
 #include "tests/lmdb-schema/by_hand.h"
@@ -324,4 +325,30 @@ facts_lists(struct source *source, struct span supplier, struct span codein)
 	ck_assert_int_eq(
 	    source_lists(&lists, source, supplier, codein), ERR_OK);
 	return lists;
+}
+
+void
+facts_make_foreign(const char *supplier)
+{
+	struct snapshot *snap = facts_snapshot(supplier);
+	const struct snap_head *head = snapshot_head(snap);
+	size_t len = sizeof(*head) + head->name_len +
+	    head->sections * sizeof(struct snap_section);
+	struct snap_head *changed;
+	char path[FS_PATH_MAX];
+	struct buf file;
+
+	ck_assert_int_eq(store_snapshot_path(path, facts, span_of(supplier),
+			     head->generation, ""),
+	    ERR_OK);
+	buf_init(&file, (size_t)1 << 30);
+	ck_assert_int_eq(fs_read(&file, path), ERR_OK);
+	changed = memmem(file.data, file.len, head, sizeof(*head));
+	ck_assert_ptr_nonnull(changed);
+	changed->version = SNAP_VERSION - 1;
+	changed->crc = 0;
+	changed->crc = deflate_crc(0, changed, len);
+	ck_assert_int_eq(fs_replace(path, buf_span(&file), 0640), ERR_OK);
+	buf_fini(&file);
+	snapshot_close(snap);
 }

@@ -95,6 +95,11 @@ print_text(const struct check_counts *counts)
 	    cmd_count(counts->snapshots), s_of(counts->snapshots),
 	    cmd_count(counts->sections), s_of(counts->sections),
 	    cmd_bytes(counts->bytes));
+	if (counts->foreign > 0)
+		printf("%s snapshot%s of another version of Product Grid, not "
+		       "read: 'gridctl compute --stale' makes new ones, "
+		       "'gridctl prune' removes those that were replaced\n",
+		    cmd_count(counts->foreign), s_of(counts->foreign));
 	printf("%s cross-reference%s looked up\n",
 	    cmd_count(counts->references), s_of(counts->references));
 	if (counts->leftovers > 0)
@@ -121,12 +126,12 @@ finish_json(struct checking *checking, const struct check_counts *counts)
 	static const char *const names[] = {"articles", "references",
 	    "networkProducts", "serverRanges", "snapshots", "sections", "bytes",
 	    "leftovers", "people", "proposals", "auditEntries", "auditArchived",
-	    "records", "strays"};
+	    "records", "strays", "otherVersion"};
 	const uint64_t values[] = {counts->articles, counts->references,
 	    counts->networks, counts->gammes, counts->snapshots,
 	    counts->sections, counts->bytes, counts->leftovers, counts->people,
 	    counts->proposals, counts->entries, counts->archived,
-	    counts->records, counts->strays};
+	    counts->records, counts->strays, counts->foreign};
 	struct jsonw *json = &checking->json;
 
 	jsonw_array_end(json);

@@ -226,6 +226,26 @@ look_at_import(
 }
 
 static void
+say_waiting(struct doctor *doctor, const struct stat_counts *counts)
+{
+	char foreign[96] = "";
+
+	if (counts->foreign > 0)
+		snprintf(foreign, sizeof(foreign),
+		    ", %s as their snapshot is of another version of Product "
+		    "Grid",
+		    cmd_count(counts->foreign));
+	doctor_say(doctor, DOCTOR_LOOK, "snapshots",
+	    counts->absent == 0
+		? "'gridctl compute --stale'; its timer does it each hour"
+		: "'gridctl compute --stale --absent'",
+	    "suppliers that wait for a computation: %s, %s of them for their "
+	    "first%s",
+	    cmd_count(counts->stale + counts->absent),
+	    cmd_count(counts->absent), foreign);
+}
+
+static void
 look_at_snapshots(struct doctor *doctor, const struct stat_counts *counts)
 {
 	if (counts->lost > 0)
@@ -235,15 +255,7 @@ look_at_snapshots(struct doctor *doctor, const struct stat_counts *counts)
 		    "snapshots that were found damaged: %s",
 		    cmd_count(counts->lost));
 	if (counts->stale + counts->absent > 0)
-		doctor_say(doctor, DOCTOR_LOOK, "snapshots",
-		    counts->absent == 0
-			? "'gridctl compute --stale'; its timer does it each "
-			  "hour"
-			: "'gridctl compute --stale --absent'",
-		    "suppliers that wait for a computation: %s, %s of them "
-		    "for their first",
-		    cmd_count(counts->stale + counts->absent),
-		    cmd_count(counts->absent));
+		say_waiting(doctor, counts);
 	else
 		doctor_say(doctor, DOCTOR_FINE, "snapshots", NULL,
 		    "all %s are current", cmd_count(counts->snapshots));

@@ -9,6 +9,7 @@
 #include "lmdb-schema/facts/source.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/snapshot/snapshot.h"
 #include "lmdb-schema/store/store.h"
 #include "tools/gridctl/cmd.h"
 
@@ -48,7 +49,11 @@ state_of(struct listing *listing, const struct source_supplier *supplier,
 	if (compute_is_stale(&stale, listing->store, supplier->code, entry) !=
 	    ERR_OK)
 		return "unknown";
-	return stale ? "stale" : "current";
+	return stale ||
+		snapshot_is_foreign(
+		    listing->store, supplier->code, entry->generation)
+	    ? "stale"
+	    : "current";
 }
 
 static void

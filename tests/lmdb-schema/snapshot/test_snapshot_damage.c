@@ -311,6 +311,41 @@ START_TEST(another_version_is_told)
 }
 END_TEST
 
+START_TEST(a_version_that_does_not_match_the_checksum_is_damage)
+{
+	char *bytes = read_file();
+	size_t place = section_place(bytes, 0);
+	struct snap_head *head = (struct snap_head *)(void *)(bytes + place);
+	struct snapshot *other;
+
+	quiet_begin();
+	head->version++;
+	scratch_write("other.mdb", bytes, file_len);
+	ck_assert_int_eq(
+	    snapshot_open_file(&other, scratch_path("other.mdb")), ERR_DAMAGED);
+	free(bytes);
+}
+END_TEST
+
+START_TEST(only_a_sound_file_of_another_version_is_foreign)
+{
+	const struct span big = SPAN("BIG");
+	uint64_t generation = one_result.entry.generation;
+	char path[FS_PATH_MAX];
+
+	ck_assert_int_eq(
+	    store_snapshot_path(path, facts, big, generation, ""), ERR_OK);
+	ck_assert(!snapshot_is_foreign(facts, big, generation));
+	facts_make_foreign("BIG");
+	ck_assert(snapshot_is_foreign(facts, big, generation));
+	ck_assert_int_eq(truncate(path, 6000), 0);
+	quiet_begin();
+	ck_assert(!snapshot_is_foreign(facts, big, generation));
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert(!snapshot_is_foreign(facts, big, generation));
+}
+END_TEST
+
 START_TEST(a_file_under_another_name_is_refused)
 {
 	char from[FS_PATH_MAX], to[FS_PATH_MAX];
@@ -373,6 +408,9 @@ test_suite(void)
 	tcase_add_test(tc, noise_where_lmdb_keeps_its_own_never_crashes);
 	tcase_add_test(tc, noise_in_the_index_pages_never_crashes);
 	tcase_add_loop_test(tc, another_version_is_told, -1, 2);
+	tcase_add_test(
+	    tc, a_version_that_does_not_match_the_checksum_is_damage);
+	tcase_add_test(tc, only_a_sound_file_of_another_version_is_foreign);
 	tcase_add_test(tc, a_file_under_another_name_is_refused);
 	tcase_add_test(tc, what_is_no_snapshot_is_told);
 	suite_add_tcase(suite, tc);

@@ -106,6 +106,22 @@ START_TEST(a_cut_snapshot_is_told)
 }
 END_TEST
 
+START_TEST(a_snapshot_of_another_version_is_counted_and_no_damage)
+{
+	facts_make_foreign("BIG");
+	quiet_begin();
+	told_check(facts);
+	ck_assert_str_eq(told, "");
+	ck_assert_uint_eq(told_counts.foreign, 1);
+	ck_assert_uint_eq(told_counts.snapshots, 0);
+	ck_assert_int_eq(facts_compute("BIG", &result), ERR_OK);
+	told_check(facts); /* the replaced one is still there */
+	ck_assert_str_eq(told, "");
+	ck_assert_uint_eq(told_counts.foreign, 1);
+	ck_assert_uint_eq(told_counts.snapshots, 1);
+}
+END_TEST
+
 START_TEST(a_missing_snapshot_is_told)
 {
 	char path[FS_PATH_MAX];
@@ -382,6 +398,8 @@ test_suite(void)
 	tcase_add_test(tc, a_store_of_the_version_before_is_whole_and_counted);
 	tcase_add_test(tc, an_empty_store_is_whole);
 	tcase_add_test(tc, a_cut_snapshot_is_told);
+	tcase_add_test(
+	    tc, a_snapshot_of_another_version_is_counted_and_no_damage);
 	tcase_add_test(tc, a_missing_snapshot_is_told);
 	tcase_add_loop_test(tc, a_limit_of_the_process_is_no_damage, 0, 12);
 	tcase_add_test(tc, a_flipped_bit_in_a_snapshot_is_told);

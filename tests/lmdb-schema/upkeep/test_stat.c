@@ -58,6 +58,28 @@ START_TEST(what_is_there_is_counted)
 }
 END_TEST
 
+START_TEST(a_snapshot_of_another_version_is_stale)
+{
+	struct compute_result result;
+
+	facts_import(100, 1);
+	ck_assert_int_eq(facts_compute("BIG", &result), ERR_OK);
+	ck_assert_int_eq(facts_compute("SMALL", &result), ERR_OK);
+	facts_make_foreign("BIG");
+	ck_assert_int_eq(stat_collect(&counts, facts), ERR_OK);
+	ck_assert_uint_eq(counts.snapshots, 2);
+	ck_assert_uint_eq(counts.stale, 1);
+	ck_assert_uint_eq(counts.foreign, 1);
+	facts_gamme("BIG", "C000001", 2); /* and for another reason, too */
+	ck_assert_int_eq(stat_collect(&counts, facts), ERR_OK);
+	ck_assert_uint_eq(counts.stale, 1);
+	ck_assert_int_eq(facts_compute("BIG", &result), ERR_OK);
+	ck_assert_int_eq(stat_collect(&counts, facts), ERR_OK);
+	ck_assert_uint_eq(counts.stale, 0);
+	ck_assert_uint_eq(counts.foreign, 0);
+}
+END_TEST
+
 START_TEST(suppliers_without_a_snapshot_are_counted_but_empty_ones)
 {
 	struct compute_result result;
@@ -144,6 +166,7 @@ test_suite(void)
 	tcase_add_checked_fixture(tc, facts_make, facts_remove);
 	tcase_add_test(tc, an_empty_store_holds_nothing);
 	tcase_add_test(tc, what_is_there_is_counted);
+	tcase_add_test(tc, a_snapshot_of_another_version_is_stale);
 	tcase_add_test(
 	    tc, suppliers_without_a_snapshot_are_counted_but_empty_ones);
 	tcase_add_test(

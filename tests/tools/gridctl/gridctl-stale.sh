@@ -187,6 +187,44 @@ one 'F3: its snapshot is current' 'one that was computed' --stale --absent F3
 one 'no such supplier' 'one that there is not' --stale F9
 one 'give a SUPPLIER, or --all, or --stale' 'all and one' --all F3
 
+# Snapshots of another version of Product Grid are stale, and no damage.
+age() { # SUPPLIER: makes its snapshot one of the version before
+  python3 - "$(find "$work/data/snapshots/$1" -name '*.mdb' | sort | tail -n 1)" <<'EOF'
+import struct, sys, zlib
+with open(sys.argv[1], "rb") as file:
+    data = bytearray(file.read())
+at = data.index(b"GRIDSNAP")
+version, was, _, _, sections, name = struct.unpack_from("<6I", data, at + 8)
+size = 160 + name + 16 * sections  # struct snap_head, and its table
+def crc():
+    struct.pack_into("<I", data, at + 12, 0)
+    struct.pack_into("<I", data, at + 12, zlib.crc32(data[at:at + size]))
+crc()
+assert struct.unpack_from("<I", data, at + 12)[0] == was, "the head's size"
+struct.pack_into("<I", data, at + 8, version - 1)
+crc()
+with open(sys.argv[1], "wb") as file:
+    file.write(data)
+EOF
+}
+take grid compute --stale --absent
+age F1
+age F4
+says 0 '^snapshots +4$' grid stat
+says 0 "^  of these, another version's +2$" grid stat
+says 0 '"snapshotsStale":2,"snapshotsOtherVersion":2' grid stat --json
+foreign='2 snapshots of another version of Product Grid, not read'
+says 0 "^$foreign: 'gridctl compute --stale'" grid check
+says 0 '^all is whole$' grid check
+says 0 '"otherVersion":2.*"whole":true' grid check --json
+waiting='computation: 2, 0 of them for their first, 2 as their snapshot is of'
+says 1 "^look +snapshots .*$waiting another version" grid doctor
+expect 'F1 F4' 'snapshots of another version'
+says 0 "^  of these, another version's +0$" grid stat
+says 0 "^$foreign" grid check # the replaced ones, until they are pruned
+take grid prune --grace 0s
+says 0 '"otherVersion":0' grid check --json
+
 # The rows of a supplier that was left alone are those that computing it makes.
 take grid network network.csv
 take grid compute --stale
