@@ -263,6 +263,20 @@ def status(grid, *words):
     return done.returncode, done.stdout
 
 
+def a_node_that_lacks_nothing_is_not_behind():
+    """A record of another node is up to three seconds old: entries since then are
+    none that it lacks."""
+    with Etcd() as etcd, Grid() as one, Other(one) as two:
+        begin_sharing(etcd, one, two)
+        wait_until(lambda: status(one, "--nodes", "2")[0] == 0, "all is well")
+        for turn in range(3):
+            one.ctl("key", "create", "--name", "k%d" % turn, "--scope", "read")
+            code, text = status(one, "--json", "--behind", "0")
+            told = json.loads(text)
+            assert [node["behind"] for node in told["nodes"]] == [0, 0], text
+            assert code == 0 and told["nodes"][1]["state"] >= told["state"]
+
+
 def status_tells_what_is_not_well():
     with Etcd(members=3) as etcd, Grid() as one, Other(one) as two:
         begin_sharing(etcd, one, two)
@@ -492,6 +506,7 @@ if __name__ == "__main__":
                a_node_without_etcd_tells_how_far_it_is_behind,
                two_nodes_of_one_name_are_told,
                a_node_that_is_down_is_told,
+               a_node_that_lacks_nothing_is_not_behind,
                status_tells_what_is_not_well,
                a_gridapi_that_does_not_answer_is_named,
                an_election_is_no_fault_of_the_log,

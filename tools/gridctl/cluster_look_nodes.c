@@ -1,7 +1,9 @@
 /* cluster_look: the nodes, those that are down among them. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "common/date.h"
 #include "common/members.h"
 #include "lmdb-schema/store/cluster.h"
 #include "lmdb-schema/store/store.h"
@@ -10,15 +12,36 @@
 #include "tools/gridctl/cmd.h"
 #include "tools/gridctl/running.h"
 
+/* gridapi puts a record every three seconds. */
+#define RECORD_NS INT64_C(4000000000)
+#define RECORD_LOOK_US 200000
+#define RECORD_LINE_MAX (ENGINE_NODE_NAME_MAX + ENGINE_RUN_LEN + 32)
+
+static bool
+has_line(const struct buf *lines, struct span wanted)
+{
+	struct span line, rest = buf_span(lines);
+
+	while (span_cut(&line, &rest, '\n'))
+		if (span_eq(line, wanted))
+			return true;
+	return false;
+}
+
 /* A record that is no node's: of one that joins, or of a second one of a name. */
 static bool
-is_aside(struct cluster_looking *status, const struct engine_node *node)
+is_aside(const struct engine_node *node)
+{
+	return strcmp(node->run, ENGINE_RUN_JOINS) == 0 ||
+	    strcmp(node->run, ENGINE_RUN_TWIN) == 0;
+}
+
+static void
+tell_aside(struct cluster_looking *status, const struct engine_node *node)
 {
 	bool joins = strcmp(node->run, ENGINE_RUN_JOINS) == 0;
 	size_t len = strlen(node->name);
 
-	if (!joins && strcmp(node->run, ENGINE_RUN_TWIN) != 0)
-		return false;
 	if (!status->options->json)
 		buf_addf(status->text, "node  %-20s %s\n", node->name,
 		    joins ? "it has no state yet"
@@ -32,8 +55,92 @@ is_aside(struct cluster_looking *status, const struct engine_node *node)
 		    "in what others write only then",
 		    (int)(len - strlen("." ENGINE_RUN_TWIN)), node->name,
 		    node->program);
-	return true;
 }
+
+/* --- what a node lacks of the log ----------------------------------------- */
+
+static bool
+is_own(const struct cluster_looking *status, const struct engine_node *node)
+{
+	return strcmp(node->name, status->own.name) == 0;
+}
+
+/* Of this node its state says it, of another one its record, which may be old. */
+static uint64_t
+place_of(const struct cluster_looking *status, const struct engine_node *node)
+{
+	return is_own(status, node) ? status->own_place
+				    : node->places[STORE_STATE];
+}
+
+static uint64_t
+behind_of(const struct cluster_looking *status, const struct engine_node *node)
+{
+	uint64_t place = place_of(status, node);
+
+	return status->head > place ? status->head - place : 0;
+}
+
+/* A record that may be of before the head was asked for, as a line. */
+static bool
+may_be_old(const struct cluster_looking *status, const struct engine_node *node,
+    char line[RECORD_LINE_MAX])
+{
+	snprintf(line, RECORD_LINE_MAX, "%s %s %llu", node->name, node->run,
+	    (unsigned long long)node->beat);
+	return !is_aside(node) && behind_of(status, node) > 0;
+}
+
+static enum err
+note_record(void *context, const struct engine_node *node)
+{
+	struct cluster_looking *status = context;
+	char line[RECORD_LINE_MAX];
+
+	if (may_be_old(status, node, line))
+		buf_addf(&status->old, "%s\n", line);
+	return buf_end(&status->old);
+}
+
+static enum err
+count_record(void *context, const struct engine_node *node)
+{
+	struct cluster_looking *status = context;
+	char line[RECORD_LINE_MAX];
+
+	status->waits += may_be_old(status, node, line) &&
+	    has_line(&status->old, span_of(line));
+	return ERR_OK;
+}
+
+/*
+ * Waits until each node that seems to lack entries has put a record since the head
+ * was asked for: it may have had them, and not have said so yet.
+ */
+static enum err
+await_records(struct cluster_looking *status)
+{
+	struct engine *engine = status->engine;
+	int64_t end_ns = date_monotonic_ns() + RECORD_NS;
+	enum err err = engine->nodes(engine, note_record, status);
+
+	if (err != ERR_OK || status->old.len == 0)
+		return err;
+	/* For records that were under way to the log. */
+	usleep(RECORD_LOOK_US);
+	buf_clear(&status->old);
+	err = engine->nodes(engine, note_record, status);
+	do {
+		usleep(RECORD_LOOK_US);
+		status->waits = 0;
+		if (err == ERR_OK)
+			err = engine->nodes(engine, count_record, status);
+	} while (
+	    err == ERR_OK && status->waits > 0 && date_monotonic_ns() < end_ns);
+	return err;
+}
+
+/* --- those that are alive ------------------------------------------------- */
 
 /* The node itself has told of it, after LACKS_S. */
 static void
@@ -42,7 +149,7 @@ tell_lacks(struct cluster_looking *status, const struct engine_node *node,
 {
 	static const char todo[] =
 	    "'gridctl cluster pull' on that node says why it does not come";
-	bool here = strcmp(node->name, status->own.name) == 0;
+	bool here = is_own(status, node);
 
 	if (lacks->import != 0)
 		cluster_look_unwell(status, here, todo,
@@ -65,7 +172,7 @@ static void
 add_node(struct cluster_looking *status, const struct engine_node *node,
     uint64_t behind, const struct lacks *lacks)
 {
-	uint64_t place = node->places[STORE_STATE];
+	uint64_t place = place_of(status, node);
 	uint64_t import = node->places[STORE_LIVE];
 
 	if (status->options->json) {
@@ -98,13 +205,14 @@ static enum err
 each_node(void *context, const struct engine_node *node)
 {
 	struct cluster_looking *status = context;
-	uint64_t place = node->places[STORE_STATE];
-	uint64_t behind = status->head > place ? status->head - place : 0;
-	bool own = strcmp(node->name, status->own.name) == 0;
+	uint64_t behind = behind_of(status, node);
+	bool own = is_own(status, node);
 	struct lacks lacks;
 
-	if (is_aside(status, node))
+	if (is_aside(node)) {
+		tell_aside(status, node);
 		return buf_end(status->text);
+	}
 	status->looked->alive++;
 	buf_addf(&status->alive, "%s\n", node->name);
 	if (own) {
@@ -125,17 +233,6 @@ each_node(void *context, const struct engine_node *node)
 }
 
 /* --- those that are down -------------------------------------------------- */
-
-static bool
-is_alive(const struct cluster_looking *status, struct span name)
-{
-	struct span line, rest = buf_span(&status->alive);
-
-	while (span_cut(&line, &rest, '\n'))
-		if (span_eq(line, name))
-			return true;
-	return false;
-}
 
 static void
 add_down(struct cluster_looking *status, struct span name, const char *time)
@@ -160,7 +257,7 @@ each_of_roster(void *context, struct span name, int64_t there_ms)
 	struct cluster_looking *status = context;
 	char time[DATE_TEXT_MAX], todo[ENGINE_NODE_NAME_MAX + 160];
 
-	if (is_alive(status, name))
+	if (has_line(&status->alive, name))
 		return ERR_OK;
 	cmd_time(time, there_ms);
 	add_down(status, name, time);
@@ -223,6 +320,8 @@ look_at_all(struct cluster_looking *status)
 	enum err err = ERR_AWAY;
 
 	if (status->head_known)
+		err = await_records(status);
+	if (err == ERR_OK)
 		err = lacks_read(&status->lacks, engine);
 	cluster_look_begin(status, "nodes");
 	if (err == ERR_OK)
@@ -241,13 +340,17 @@ cluster_look_at_nodes(struct cluster_looking *status, struct store *store)
 	enum err err;
 
 	buf_init(&status->alive, LACKS_TEXT_MAX);
-	err = look_at_all(status);
+	buf_init(&status->old, LACKS_TEXT_MAX);
+	err = store_place(store, STORE_STATE, &status->own_place);
+	if (err == ERR_OK)
+		err = look_at_all(status);
 	if (err == ERR_OK) {
 		judge_count(status, store_dir(store));
 		err = judge_copies(status, store);
 	} else if (status->head_known)
 		cluster_look_unwell(status, true, "look again",
 		    "which nodes are alive is not known");
+	buf_fini(&status->old);
 	buf_fini(&status->alive);
 	return err == ERR_AWAY ? ERR_OK : err;
 }

@@ -16,9 +16,13 @@ struct cluster_looking {
 	bool head_known;
 	bool ended; /* with its epoch: `head` is 0 then */
 	uint64_t head;
+	uint64_t own_place; /* entries that this directory has */
 	bool own_alive;
 	unsigned receivers; /* other nodes that can get files */
 	struct buf alive; /* the nodes' names, a line each */
+	struct buf
+	    old; /* records that may be of before the head, a line each */
+	unsigned waits; /* nodes of them that have put no other one */
 	struct buf lacks; /* what nodes have told: lacks.h */
 	struct buf
 	    faults; /* a line each: what is not well, a tab, what to do */
