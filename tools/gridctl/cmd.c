@@ -138,21 +138,29 @@ name_denied(struct fault *fault)
 		    own ? ": chmod u+rwX " : "", own ? path : "");
 }
 
+/* Another machine refuses, whose address is named: no user of this one matters. */
+static bool
+is_refused_afar(const struct fault *fault)
+{
+	return fault != NULL && fault_is_set(fault) &&
+	    strstr(fault->place, "://") != NULL;
+}
+
 int
 cmd_fail(const char *command, enum err err, const struct fault *fault)
 {
 	struct fault denied;
+	bool here = err == ERR_DENIED && !is_refused_afar(fault);
 
 	assert(command != NULL && err != ERR_OK);
-	if (err == ERR_DENIED && is_stranger()) {
+	if (here && is_stranger()) {
 		fault_clear(&denied);
 		store_denied(fault != NULL && fault->place[0] != '\0'
 			? fault->place
 			: cmd_data_dir(),
 		    &denied);
 		fault = &denied;
-	} else if (err == ERR_DENIED &&
-	    (fault == NULL || !fault_is_set(fault))) {
+	} else if (here && (fault == NULL || !fault_is_set(fault))) {
 		name_denied(&denied);
 		fault = &denied;
 	}
@@ -162,7 +170,7 @@ cmd_fail(const char *command, enum err err, const struct fault *fault)
 	else
 		fprintf(stderr, "gridctl %s: %s\n", command, err_text(err));
 	/* The process has become another user: explain why root was refused. */
-	if (err == ERR_DENIED && owner_name() != NULL)
+	if (here && owner_name() != NULL)
 		fprintf(stderr,
 		    "gridctl %s: it was done as %s, who owns %s: that user "
 		    "must be allowed to do this\n",

@@ -177,6 +177,49 @@ root backup "$work/secret/backup" >"$work/told" 2>&1
 is "one that the owner may not write is refused" [ $? -eq 1 ]
 is "in words that name the user" grep -q "done as nobody" "$work/told"
 
+# Where another machine refuses, permissions here have no part in it.
+cat >"$work/refuses.py" <<'EOF'
+import http.server, os, sys
+class Bucket(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(403)
+        self.end_headers()
+    do_PUT = do_GET
+    def log_message(self, *words):
+        pass
+server = http.server.HTTPServer(("127.0.0.1", 0), Bucket)
+with open(sys.argv[1] + ".new", "w") as file:
+    file.write(str(server.server_port))
+os.rename(sys.argv[1] + ".new", sys.argv[1])
+server.serve_forever()
+EOF
+if command -v python3 >/dev/null; then
+  python3 "$work/refuses.py" "$work/port" &
+  refuses=$!
+  until [ -e "$work/port" ]; do
+    kill -0 "$refuses" || exit 1
+    sleep 0.05
+  done
+  cat >"$work/data/cluster.conf" <<EOF
+[cluster]
+etcd = http://127.0.0.1:1
+bucket = http://127.0.0.1:$(cat "$work/port")/files
+bucket_key = key
+bucket_secret_file = $work/bucket-secret
+secret_file = $work/bucket-secret
+address = http://127.0.0.1:1
+EOF
+  echo 0123456789abcdef >"$work/bucket-secret"
+  chown nobody "$work/data/cluster.conf" "$work/bucket-secret"
+  chmod 600 "$work/data/cluster.conf" "$work/bucket-secret"
+  root cluster push >"$work/told" 2>&1
+  is "a bucket that refuses fails it" [ $? -eq 1 ]
+  is "with its answer" grep -q "/files: it answered 403" "$work/told"
+  is "and no word of a user" bash -c "! grep -q 'done as' '$work/told'"
+  kill "$refuses"
+  rm "$work/data/cluster.conf"
+fi
+
 # Only those commands that are given files read with root's eyes: what the owner
 # leads another one to stays as closed to him as it was.
 stored=$(find "$work/data/snapshots" -name '*.mdb' | sort | head -n 1)
