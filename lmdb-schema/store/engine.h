@@ -52,6 +52,7 @@ struct engine_node {
 struct engine_server {
 	const char *address;
 	bool there, leads;
+	bool led; /* it has a leader: a majority is there */
 	char version[ENGINE_NODE_TEXT_MAX]; /* "": not told */
 	const char *why; /* it is not there */
 };

@@ -687,11 +687,11 @@ etcd_status(struct span answer, struct engine_server *server)
 	    !copy_text(
 		self, sizeof(self), jval_member(root, "header"), "member_id"))
 		err = ERR_BAD_INPUT;
-	/* Without a leader etcd leaves the member out. */
-	else
-		server->leads =
-		    copy_text(leader, sizeof(leader), root, "leader") &&
-		    strcmp(leader, self) == 0;
+	else {
+		/* Without a leader etcd leaves the member out. */
+		server->led = copy_text(leader, sizeof(leader), root, "leader");
+		server->leads = server->led && strcmp(leader, self) == 0;
+	}
 	jscan_fini(&doc);
 	return err;
 }

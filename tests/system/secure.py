@@ -41,13 +41,12 @@ def make_certificates(folder):
 class SecureEtcd(Etcd):
     """`prefix`: of the keys that the nodes' user may read and write."""
 
-    def __init__(self, prefix="product-grid"):
-        super().__init__()
+    def __init__(self, prefix="product-grid", members=1):
+        super().__init__(members)
         make_certificates(self.folder)
         self.prefix, self.ca = prefix, self.path("etcd-ca.pem")
         with open(self.path("password"), "w") as file:
             file.write(PASSWORD + "\n")
-        self.hosts = [("127.0.0.1", [])]
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -112,6 +111,22 @@ def nodes_share_by_an_etcd_with_tls_and_users():
         assert done.returncode == 1 and "certificate" in done.stdout, done
 
 
+def a_member_without_a_majority_is_told_as_such():
+    """A login needs a majority, and what a member says of itself does not."""
+    with SecureEtcd(members=3) as etcd, Node(etcd) as one:
+        wait_until(one.is_current, "it is current")
+        etcd.kill(0)
+        etcd.kill(1)
+
+        def is_told():
+            text = one.ctl("cluster", "status", check=False).stdout
+            return all(words in text for words in (
+                ", has no leader\n",
+                "fault etcd %s answers, and has no leader\n" % etcd.urls[2],
+                "fault etcd %s is out of reach: " % etcd.urls[0]))
+        wait_until(is_told, lambda: one.ctl("cluster", "status", check=False))
+
+
 def a_user_without_the_right_is_told_which_one():
     with SecureEtcd("product-grid/") as etcd, Spare(etcd, etcd) as two:
         with open(etcd.path("secret"), "w") as file:
@@ -130,4 +145,5 @@ if __name__ == "__main__":
                       capture_output=True).returncode:
         skip("openssl is not installed")
     run_tests([nodes_share_by_an_etcd_with_tls_and_users,
+               a_member_without_a_majority_is_told_as_such,
                a_user_without_the_right_is_told_which_one])

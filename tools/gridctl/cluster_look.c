@@ -42,6 +42,7 @@ add_server(struct cluster_looking *status, const struct engine_server *server)
 		members_string(&status->json, "address", server->address);
 		members_bool(&status->json, "reachable", server->there);
 		members_bool(&status->json, "leads", server->leads);
+		members_bool(&status->json, "hasLeader", server->led);
 		members_given(&status->json, "version", server->version);
 		members_given(&status->json, "error", server->why);
 		jsonw_object_end(&status->json);
@@ -49,7 +50,9 @@ add_server(struct cluster_looking *status, const struct engine_server *server)
 		buf_addf(status->text, "etcd  %-32s %s%s%s\n", server->address,
 		    server->there ? server->version : "out of reach: ",
 		    server->there ? "" : server->why,
-		    server->leads ? ", leads" : "");
+		    server->leads                       ? ", leads"
+			: server->there && !server->led ? ", has no leader"
+							: "");
 }
 
 static enum err
@@ -62,7 +65,13 @@ each_server(void *context, const struct engine_server *server)
 		cluster_look_unwell(status, false,
 		    "is etcd up on that host, and its network? A majority must "
 		    "be there",
-		    "etcd %s is out of reach", server->address);
+		    "etcd %s is out of reach: %s", server->address,
+		    server->why);
+	else if (!server->led)
+		cluster_look_unwell(status, false,
+		    "bring back the members that are out of reach: it needs a "
+		    "majority",
+		    "etcd %s answers, and has no leader", server->address);
 	return buf_end(status->text);
 }
 
@@ -113,7 +122,7 @@ ask_for_heads(struct engine *engine, uint64_t heads[STORE_ENVS])
 }
 
 static void
-look_at_log(struct cluster_looking *status)
+ask_log(struct cluster_looking *status)
 {
 	uint64_t heads[STORE_ENVS] = {0};
 
@@ -121,6 +130,11 @@ look_at_log(struct cluster_looking *status)
 	status->ended =
 	    status->head_known && heads[STORE_STATE] >= ENGINE_ENDED;
 	status->head = status->ended ? 0 : heads[STORE_STATE];
+}
+
+static void
+tell_log(struct cluster_looking *status)
+{
 	if (!status->head_known)
 		cluster_look_unwell(status, true,
 		    "bring a majority back; the network between the hosts, "
@@ -266,9 +280,12 @@ add_faults(struct cluster_looking *status)
 static enum err
 look(struct cluster_looking *status, struct store *store)
 {
-	enum err err = look_at_servers(status);
+	enum err err;
 
-	look_at_log(status);
+	/* Before the members, which have no leader during an election. */
+	ask_log(status);
+	err = look_at_servers(status);
+	tell_log(status);
 	if (err == ERR_OK)
 		err = look_at_imports(status, store);
 	if (err == ERR_OK)

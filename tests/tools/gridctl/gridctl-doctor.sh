@@ -283,7 +283,7 @@ node
 nodes "the log is out of reach" '^WRONG +cluster +the log is out of reach$'
 nodes "what to do about it" '^ +-> bring a majority back'
 nodes "which member is" \
-  '^look +cluster +etcd http://127.0.0.1:1 is out of reach$'
+  '^look +cluster +etcd http://127.0.0.1:1 is out of reach: .'
 nodes "nothing for the other nodes" \
   "^WRONG +nodes +$work/cluster-nginx.conf is not there"
 nodes "how it is made" \
