@@ -427,7 +427,7 @@ try_holder(struct part *part, const struct files_from *from, unsigned i,
 		snprintf(why, ASK_ERROR_MAX, "%s", err_text(err));
 	if (is_own(err))
 		return err;
-	if (!is_denial(from, i, why))
+	if (!is_denial(from, i, why) && err != ERR_NOT_FOUND)
 		log_away(part, holder, why);
 	if (err != ERR_DAMAGED && err != ERR_TOO_LARGE)
 		return err;
@@ -459,31 +459,70 @@ order_holders(
 	return count;
 }
 
+/* Of a file, what holders have answered so far. */
+struct asking {
+	struct part *part;
+	struct files_from *from;
+	struct fault *fault;
+	const char *denied; /* the last one that refused; NULL: none has */
+	const char *lacking; /* the last one that has not the file */
+	char lacks[ASK_ERROR_MAX]; /* its answer */
+};
+
 /* The last failure's reason, but that a denial stays: it lasts until it is mended. */
 static void
-set_reason(struct fault *fault, const struct part *part, const char *denied,
-    const char *holder, const char *why)
+set_reason(const struct asking *asking, const char *holder, const char *why)
 {
-	fault_clear(fault);
-	if (denied != NULL)
-		fault_set(fault, denied, DENIED_WHY, denied);
+	fault_clear(asking->fault);
+	if (asking->denied != NULL)
+		fault_set(
+		    asking->fault, asking->denied, DENIED_WHY, asking->denied);
 	else
-		fault_set(fault, holder, "has not given the file %s: %s",
-		    part->id->name, why);
+		fault_set(asking->fault, holder,
+		    "has not given the file %s: %s", asking->part->id->name,
+		    why);
+}
+
+static enum err
+ask_holder(struct asking *asking, unsigned i)
+{
+	struct files_from *from = asking->from;
+	const char *holder = holder_at(from, i);
+	char why[ASK_ERROR_MAX];
+	enum err err = try_holder(asking->part, from, i, why);
+
+	from->away[away_index(from, i)] =
+	    err == ERR_AWAY || err == ERR_TIMED_OUT;
+	if (is_own(err))
+		fault_set(asking->fault, asking->part->path,
+		    "a file of another node cannot be written here: %s", why);
+	if (err == ERR_OK && asking->denied != NULL)
+		log_away(asking->part, asking->denied, ANSWERED_401);
+	if (err == ERR_OK || is_own(err))
+		return err;
+	if (is_denial(from, i, why))
+		asking->denied = holder;
+	if (err == ERR_NOT_FOUND) {
+		asking->lacking = holder;
+		memcpy(asking->lacks, why, sizeof(why));
+	}
+	set_reason(asking, holder, err == ERR_AWAY ? why : err_text(err));
+	return err;
 }
 
 #define ROUNDS 16
 
-/* Each holder that has brought it forward may be asked again. */
+/*
+ * Each holder that has brought it forward may be asked again. One that has not the
+ * file is no fault while another one may give it.
+ */
 static enum err
 ask_in_turn(struct part *part, struct files_from *from, struct fault *fault)
 {
+	struct asking asking = {.part = part, .from = from, .fault = fault};
 	unsigned order[FILES_HOLDERS_MAX + 1];
 	const unsigned count = order_holders(order, from);
 	bool left[FILES_HOLDERS_MAX + 1] = {false};
-	char why[ASK_ERROR_MAX];
-	const char *denied = NULL;
-	enum err err = ERR_AWAY;
 	bool more = true;
 
 	for (unsigned round = 0; round < ROUNDS && more; round++) {
@@ -491,29 +530,19 @@ ask_in_turn(struct part *part, struct files_from *from, struct fault *fault)
 		for (unsigned n = 0; n < count; n++) {
 			unsigned i = order[n];
 			uint64_t before = part->have;
+			enum err err;
 
 			if (left[i])
 				continue;
-			err = try_holder(part, from, i, why);
-			from->away[away_index(from, i)] =
-			    err == ERR_AWAY || err == ERR_TIMED_OUT;
-			if (is_own(err))
-				fault_set(fault, part->path,
-				    "a file of another node cannot be written "
-				    "here: %s",
-				    why);
-			if (err == ERR_OK && denied != NULL)
-				log_away(part, denied, ANSWERED_401);
+			err = ask_holder(&asking, i);
 			if (err == ERR_OK || is_own(err))
 				return err;
-			if (is_denial(from, i, why))
-				denied = holder_at(from, i);
 			left[i] = err != ERR_BEHIND && part->have <= before;
 			more = more || !left[i];
-			set_reason(fault, part, denied, holder_at(from, i),
-			    err == ERR_AWAY ? why : err_text(err));
 		}
 	}
+	if (asking.lacking != NULL)
+		log_away(part, asking.lacking, asking.lacks);
 	return ERR_AWAY;
 }
 

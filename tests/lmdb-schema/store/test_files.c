@@ -174,6 +174,18 @@ START_TEST(who_has_not_the_token_gets_nothing)
 }
 END_TEST
 
+/* A file of which one holder has no copy may be at the next one. */
+START_TEST(a_holder_without_the_file_is_logged_where_nobody_has_it)
+{
+	add(HOLDER_HAS_IT_NOT);
+	add(HOLDER_HAS_IT_NOT);
+	if (_i == 1)
+		add(HOLDER_SOUND);
+	ck_assert_int_eq(fetch(), _i == 1 ? ERR_OK : ERR_AWAY);
+	ck_assert_int_eq(quiet_lines(), _i == 1 ? 0 : 1);
+}
+END_TEST
+
 /* Nobody else tells of it. */
 START_TEST(a_denial_is_logged_where_another_holder_gives_the_file)
 {
@@ -472,6 +484,8 @@ test_suite(void)
 	tcase_add_test(tc, a_cut_is_resumed_where_it_was);
 	tcase_add_test(tc, who_lies_is_told_and_not_asked_again);
 	tcase_add_test(tc, who_has_not_the_token_gets_nothing);
+	tcase_add_loop_test(
+	    tc, a_holder_without_the_file_is_logged_where_nobody_has_it, 0, 2);
 	tcase_add_test(
 	    tc, a_denial_is_logged_where_another_holder_gives_the_file);
 	tcase_add_test(tc, a_denial_is_the_reason_whatever_others_answer);
