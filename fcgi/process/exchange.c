@@ -265,7 +265,8 @@ exchange_computed(struct exchange *exchange, struct fault *fault)
 	enum err err = computed_take(&taken, exchange->store, fault);
 
 	if (taken.count > 0)
-		log_info("snapshots came from other nodes: count=%llu",
+		log_info("snapshots came that other nodes have computed: "
+			 "count=%llu",
 		    (unsigned long long)taken.count);
 	if (taken.version > 0)
 		exchange->whole = taken.version;

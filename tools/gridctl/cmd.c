@@ -221,10 +221,14 @@ cmd_settle(struct store *store, const char *command, bool imported, bool quiet)
 		if (err == ERR_AWAY && !imported)
 			edition_say_away(cmd_data_dir(), &fault);
 		fault_set(&fault, cmd_data_dir(),
-		    imported ? "changes and proposals that the import settles "
-			       "could not be (%s): the next import will do it"
-			     : "nothing was changed: what the last import "
-			       "settles could not be (%s): import again",
+		    imported
+			? "the import is done; validated changes that it has "
+			  "brought, and proposals that it makes needless, are "
+			  "not ended yet (%s): the next import ends them"
+			: "nothing was imported: validated changes and "
+			  "proposals that the import before has settled are "
+			  "to be ended first, and cannot be (%s): once that is "
+			  "mended, import again",
 		    err_text(err));
 		return cmd_fail(command, err, &fault);
 	}

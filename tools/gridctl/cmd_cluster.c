@@ -240,7 +240,7 @@ pull_computed(struct store *store, const char *command)
 	if (err == ERR_OK)
 		err = computed_take(&taken, store, &fault);
 	if (taken.count > 0)
-		printf("%s snapshots came from other nodes\n",
+		printf("%s snapshots came that other nodes have computed\n",
 		    cmd_count(taken.count));
 	return err == ERR_OK ? CMD_DONE : cmd_fail(command, err, &fault);
 }
@@ -478,8 +478,8 @@ cluster_join(int argc, char **argv)
 		printf(
 		    "%s is of the epoch, and goes on in it\n", cmd_data_dir());
 	else
-		printf("%s has joined: %s came from other nodes\n",
-		    cmd_data_dir(), cmd_bytes(joining.bytes));
+		printf("%s has joined: it got files of %s\n", cmd_data_dir(),
+		    cmd_bytes(joining.bytes));
 	printf("epoch %s, entry %s\n", cmd_count(joining.epoch),
 	    cmd_count(joining.number));
 	return CMD_DONE;
