@@ -277,6 +277,32 @@ def a_node_that_lacks_nothing_is_not_behind():
             assert code == 0 and told["nodes"][1]["state"] >= told["state"]
 
 
+def a_clock_that_is_off_is_told():
+    """By the time that a node notes each minute, as of its own clock."""
+    with Etcd() as etcd, Grid() as one, Other(one) as two:
+        begin_sharing(etcd, one, two)
+        wait_until(lambda: status(one, "--nodes", "2")[0] == 0, "all is well")
+
+        def told(seconds):
+            etcd.put_note("roster/node1",
+                          str(int((time.time() + seconds) * 1000)))
+            code, text = status(one, "--json")
+            return code, [fault for fault in json.loads(text)["faults"]
+                          if "the clock of node node1 is" in fault]
+        # The node may renew it meanwhile.
+        for seconds, words in ((90000, "ahead of"), (-90000, "behind")):
+            words += " that of this one"
+            wait_until(lambda seconds=seconds, words=words: any(
+                fault.endswith(words) for fault in told(seconds)[1]), words)
+        wait_until(lambda: told(90000) and "look" in [
+            line[0] for line in cluster_lines(one) if "the clock of" in line[1]
+        ], "doctor says so")
+        # As old as a note may be, and a clock that is a minute off.
+        assert told(30) == (0, []) and told(-100) == (0, [])
+        # Its own is no other's.
+        assert "clock" not in status(two)[1]
+
+
 def status_tells_what_is_not_well():
     with Etcd(members=3) as etcd, Grid() as one, Other(one) as two:
         begin_sharing(etcd, one, two)
@@ -511,6 +537,7 @@ if __name__ == "__main__":
                two_nodes_of_one_name_are_told,
                a_node_that_is_down_is_told,
                a_node_that_lacks_nothing_is_not_behind,
+               a_clock_that_is_off_is_told,
                status_tells_what_is_not_well,
                a_gridapi_that_does_not_answer_is_named,
                an_election_is_no_fault_of_the_log,

@@ -123,6 +123,13 @@ class Etcd(Engine):
         found = self.ask(0, "/v3/kv/range", {"key": key}).get("kvs")
         return found and found[0]["value"]
 
+    def put_note(self, name, text):
+        """A text that nodes have by name, such as roster/node1."""
+        def coded(words):
+            return base64.b64encode(words.encode()).decode()
+        self.ask(0, "/v3/kv/put", {"key": coded("product-grid/note/" + name),
+                                   "value": coded(text)})
+
     def answers(self):
         """Whether each member that runs reads what a majority has."""
         try:

@@ -250,6 +250,30 @@ add_down(struct cluster_looking *status, struct span name, const char *time)
 	jsonw_object_end(&status->json);
 }
 
+/*
+ * A node that runs has put its text by its own clock, up to CLOCK_OLD_S ago, so that
+ * it is known how far the clock is off at least.
+ */
+#define CLOCK_OFF_S 60
+#define CLOCK_OLD_S (ROSTER_EACH_S + 15)
+
+static void
+judge_clock(struct cluster_looking *status, struct span name, int64_t there_ms)
+{
+	int64_t ahead_s = (there_ms - date_now_ms()) / 1000;
+	int64_t off_s = ahead_s > 0 ? ahead_s : -ahead_s - CLOCK_OLD_S;
+
+	if (there_ms == 0 || off_s <= CLOCK_OFF_S ||
+	    span_eq(name, span_of(status->own.name)))
+		return;
+	cluster_look_unwell(status, false,
+	    "'timedatectl' on both hosts: set the clock of the one that is "
+	    "wrong, by NTP",
+	    "the clock of node %.*s is %s s or more %s that of this one",
+	    SPAN_ARG(name), cmd_count((uint64_t)off_s),
+	    ahead_s > 0 ? "ahead of" : "behind");
+}
+
 /* Of this directory's own node there is a fault of its own. */
 static enum err
 each_of_roster(void *context, struct span name, int64_t there_ms)
@@ -257,8 +281,10 @@ each_of_roster(void *context, struct span name, int64_t there_ms)
 	struct cluster_looking *status = context;
 	char time[DATE_TEXT_MAX], todo[ENGINE_NODE_NAME_MAX + 160];
 
-	if (has_line(&status->alive, name))
+	if (has_line(&status->alive, name)) {
+		judge_clock(status, name, there_ms);
 		return ERR_OK;
+	}
 	cmd_time(time, there_ms);
 	add_down(status, name, time);
 	if (span_eq(name, span_of(status->own.name)))
