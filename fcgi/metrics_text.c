@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/procstat.h"
+#include "common/version.h"
 #include "config.h"
 
 /* Gauges, and counters in "_total"; lines of one name stand together. */
@@ -282,11 +283,11 @@ write_processes(struct buf *buf, const struct metrics *metrics)
 	buf_addf(buf,
 	    "# HELP gridapi_build_info The version that serves.\n"
 	    "# TYPE gridapi_build_info gauge\n"
-	    "gridapi_build_info{version=\"" PACKAGE_VERSION "\"} 1\n"
+	    "gridapi_build_info{version=\"%s\"} 1\n"
 	    "# HELP gridapi_cpu_seconds_total Processor time of all processes."
 	    "\n# TYPE gridapi_cpu_seconds_total counter\n"
 	    "gridapi_cpu_seconds_total %.2f\n",
-	    (double)all.cpu_us / 1e6);
+	    version_text, (double)all.cpu_us / 1e6);
 	write_one(
 	    buf, "gridapi_workers", "gauge", "Workers that run.", workers);
 	write_one(buf, "gridapi_private_bytes", "gauge",

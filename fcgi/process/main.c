@@ -10,6 +10,7 @@
 #include "common/log.h"
 #include "common/opt.h"
 #include "common/owner.h"
+#include "common/version.h"
 #include "config.h"
 #include "fcgi/metrics.h"
 #include "fcgi/process/listen.h"
@@ -284,7 +285,7 @@ main(int argc, char **argv)
 		return OPT_USAGE;
 	}
 	if (options.version)
-		puts("gridapi " PACKAGE_VERSION);
+		printf("gridapi %s\n", version_text);
 	else if (options.print_settings)
 		conf_print(stdout, settings_rows, settings_count);
 	else

@@ -12,6 +12,7 @@
 #include "common/digest.h"
 #include "common/fs.h"
 #include "common/origin.h"
+#include "common/version.h"
 #include "lmdb-schema/store/engine_etcd.h"
 #include "lmdb-schema/store/engine_pg.h"
 #include "lmdb-schema/store/write_log.h"
@@ -340,7 +341,7 @@ cluster_node(struct engine_node *out, const char *dir, struct fault *fault)
 {
 	memset(out, 0, sizeof(*out));
 	out->log_version = write_log_newest();
-	snprintf(out->program, sizeof(out->program), "%s", PACKAGE_VERSION);
+	snprintf(out->program, sizeof(out->program), "%s", version_text);
 	return with_settings(dir, take_node, out, fault);
 }
 

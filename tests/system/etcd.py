@@ -321,6 +321,9 @@ def status_tells_what_is_not_well():
                    lambda: status(two)[1])
         code, text = status(two)
         assert code == 0 and "leads" in text, text
+        # Builds of a clone are told apart.
+        version = two.ctl("--version").split()[-1]
+        assert text.count("version %s " % version) == 2, (version, text)
         code, text = status(one, "--nodes", "3")
         assert code == 1 and text.splitlines()[-2:] == [
             "fault nodes that are alive: 2 of 3",

@@ -8,6 +8,7 @@
 #include "common/log.h"
 #include "common/opt.h"
 #include "common/owner.h"
+#include "common/version.h"
 #include "config.h"
 #include "tools/gridctl/cmd.h"
 
@@ -114,7 +115,7 @@ main(int argc, char **argv)
 		return cmd_flush(
 		    cmd_help_table("gridctl", about, commands, COMMANDS));
 	if (head.version) {
-		puts("gridctl " PACKAGE_VERSION);
+		printf("gridctl %s\n", version_text);
 		return cmd_flush(CMD_DONE);
 	}
 	if (head.data != NULL && *head.data == '\0') {
