@@ -82,7 +82,7 @@ def pairs(cluster, rng):
         rest = rest or rng.sample(found, len(found))
         first = one_of(rest.pop(), cluster, rng)
         second = first
-        while first.meddles_with(second):
+        while first.meddles_with(second) or second.meddles_with(first):
             second = one_of(rng.choice(found), cluster, rng)
         yield [first, second]
 

@@ -152,13 +152,27 @@ class Wiped(Fault):
 
     part, answers, rank = "gridapi", False, 2
 
+    def meddles_with(self, other):
+        """Of COPIES files two at once may be all that there are."""
+        return isinstance(other, (Wiped, FlippedBit)) or \
+            super().meddles_with(other)
+
     def begin(self):
         self.node.kill("pool")
+        while not self.node.in_use.acquire(timeout=0.1):
+            self.cluster.works.kill_at(self.node)
         shutil.rmtree(self.node.data)
 
     def end(self):
-        wait_until(lambda: self.node.join(check=False).returncode == 0,
-                   "it joins")
+        said = []
+
+        def joins():
+            done = self.node.join(check=False)
+            said[:] = [done.stdout, done.stderr]
+            return done.returncode == 0
+
+        wait_until(joins, lambda: "it joins: %s" % said)
+        self.node.in_use.release()
         self.node.start_pool()
         wait_until(lambda: self.node.page() is not None, "it serves again")
 

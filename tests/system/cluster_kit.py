@@ -14,6 +14,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -84,6 +85,7 @@ class Node(Grid):
     def __init__(self, i, engine, disk_mb, first=None, **options):
         self.index, self.engine, self.first = i, engine, first
         self.joined = 0  # how often, with nothing
+        self.in_use = threading.Lock()  # by a command, or its disk is lost
         self.disk_mb = disk_mb
         options["settings"] = dict(options.pop("settings", {}), **{
             "pages.processes": 1, "pages.threads": 8})

@@ -5,6 +5,7 @@ what they were told, for the checks of history.py.
 An import brings articles of S4, whose label is the import's number.
 """
 
+import contextlib
 import http.client
 import os
 import random
@@ -43,6 +44,17 @@ class Thread(threading.Thread):
             raise
 
 
+    @contextlib.contextmanager
+    def some_node(self):
+        """With a disk, which no fault takes away meanwhile."""
+        node = next(node for node in self.rng.sample(self.nodes, len(self.nodes))
+                    if node.in_use.acquire(blocking=False))
+        try:
+            yield node
+        finally:
+            node.in_use.release()
+
+
 class Works(Thread):
     """One command after the other, each at any of the nodes."""
 
@@ -50,12 +62,19 @@ class Works(Thread):
         super().__init__(load)
         self.articles = articles
         self.process = None  # of the command that runs, if one does
+        self.node = None  # and where
         self.number = 0
         self.imports = []  # number, outcome
         self.words = ""  # of the last command that failed
 
+    def kill_at(self, node):
+        process = self.process
+        if process and self.node is node:
+            process.kill()
+
     def command(self, node, *words):
         """As `gridctl` by an operator, who may kill it."""
+        self.node = node
         with open(node.path("command"), "w+") as file:
             process = subprocess.Popen(
                 node.enter + [GRIDCTL, "--data", node.data, *words],
@@ -71,10 +90,12 @@ class Works(Thread):
         return process.returncode, errors
 
     def turn(self):
-        self.import_(self.rng.choice(self.nodes))
-        self.command(self.rng.choice(self.nodes), "compute", "--quiet",
-                     "--stale")
-        self.command(self.rng.choice(self.nodes), "prune", "--grace", "1")
+        with self.some_node() as node:
+            self.import_(node)
+        with self.some_node() as node:
+            self.command(node, "compute", "--quiet", "--stale")
+        with self.some_node() as node:
+            self.command(node, "prune", "--grace", "1")
 
     def import_(self, node):
         self.number += 1
@@ -137,14 +158,13 @@ class Keys(Thread):
         self.count = 0
 
     def turn(self):
-        begin, other, end = (self.rng.choice(self.nodes) for _ in range(3))
-        made = self.session(begin) if self.rng.random() < 0.2 else \
-            self.key(begin)
+        made = self.session() if self.rng.random() < 0.2 else self.key()
         if made is None:
             return
         path, headers, finish = made
+        other = self.rng.choice(self.nodes)
         if not self.until(lambda: self.status(other, path, headers) == 200) or \
-                not self.until(lambda: finish(end)):
+                not self.until(finish):
             return
         self.ended.append((path, headers))
         began = time.monotonic()
@@ -169,31 +189,34 @@ class Keys(Thread):
         except (OSError, http.client.HTTPException):
             return None
 
-    def key(self, node):
+    def key(self):
         self.count += 1
-        done = node.ctl("key", "create", "--name", "k%d" % self.count,
-                        "--scope", "read", check=False)
+        with self.some_node() as node:
+            done = node.ctl("key", "create", "--name", "k%d" % self.count,
+                            "--scope", "read", check=False)
         if done.returncode != 0:
             return None
         found = re.search(r"\bid (\w+),", done.stderr)
         assert found, done
         id_ = found.group(1)
 
-        def finish(end):
-            done = end.ctl("key", "revoke", id_, check=False)
+        def finish():
+            with self.some_node() as node:
+                done = node.ctl("key", "revoke", id_, check=False)
             return done.returncode == 0 or "revoked" in done.stderr
 
         return ("/api/v1/fournisseurs", {"X-API-Key": done.stdout.strip()},
                 finish)
 
-    def session(self, node):
-        answer = self.asker.ask(node, "POST", "/app/session", {
+    def session(self):
+        begin, end = self.rng.choices(self.nodes, k=2)
+        answer = self.asker.ask(begin, "POST", "/app/session", {
             "user": "marie", "password": PASSWORD}, session=None)
         if answer is None or answer[0] != 200:
             return None
         headers = {"Cookie": answer[2]["Set-Cookie"].split(";")[0]}
 
-        def finish(end):
+        def finish():
             try:
                 answer = end.get("/app/session", "DELETE", headers, timeout=8)
             except (OSError, http.client.HTTPException):
