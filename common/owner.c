@@ -6,6 +6,7 @@
 #include <pwd.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -34,6 +35,14 @@ keep_reading(bool reading)
 	return (int)syscall(SYS_capset, &head, kept);
 }
 
+/* Libraries look for files there, and root's HOME is closed to the user. */
+static int
+move_home(const struct passwd *entry)
+{
+	return entry == NULL ? unsetenv("HOME")
+			     : setenv("HOME", entry->pw_dir, 1);
+}
+
 /* Groups first: without root they can no longer be set. */
 static int
 become(uid_t user, gid_t group, bool reading)
@@ -50,7 +59,7 @@ become(uid_t user, gid_t group, bool reading)
 		if (initgroups(entry->pw_name, group) != 0)
 			return -1;
 	}
-	if (setresgid(group, group, group) != 0 ||
+	if (move_home(entry) != 0 || setresgid(group, group, group) != 0 ||
 	    prctl(PR_SET_KEEPCAPS, 1) != 0 || setresuid(user, user, user) != 0)
 		return -1;
 	return keep_reading(reading);

@@ -10,9 +10,9 @@
 
 /*
  * When the process is root and `dir` belongs to another user, switches to that
- * user for good, with all its groups. Does nothing for a process that is not
- * root, a folder of root's own, or one that does not exist. Call it before
- * opening anything in `dir`, and before starting threads.
+ * user for good, with all its groups, and with its HOME, or none. Does nothing for
+ * a process that is not root, a folder of root's own, or one that does not exist.
+ * Call it before opening anything in `dir`, and before starting threads.
  *
  * `reading` is for a command that takes files as arguments, which any user may
  * own: the process keeps root's right to read any file (where root has it), and

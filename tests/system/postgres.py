@@ -14,7 +14,7 @@ import etcd  # noqa: E402
 import join  # noqa: E402
 import shares  # noqa: E402
 from grid import GRIDCTL  # noqa: E402
-from postgres_kit import Postgres, find_bin  # noqa: E402
+from postgres_kit import Postgres, SecurePostgres, find_bin  # noqa: E402
 from stack import BUILD, TOP, run_tests, wait_until  # noqa: E402
 
 UNIT_TESTS = os.path.join(BUILD, "tests", "lmdb-schema", "store", "test_engine")
@@ -230,6 +230,36 @@ def a_user_without_rights_and_a_wrong_string_are_told():
         assert done.returncode == 0, done.stderr
 
 
+def write_secure_conf(server, path, password=None, more="", ca="etcd-ca"):
+    """Of a server with TLS, which has a password."""
+    with open(path + "/password", "w") as file:
+        file.write((password or server.password) + "\n")
+    with open(path + "/cluster.conf", "w") as file:
+        file.write("[cluster]\npostgres = %s\npassword_file = %s/password\n%s" % (
+            server.secured(ca), path, more))
+
+
+def roots_gridctl_takes_the_owners_home_for_tls():
+    """libpq looks for a certificate in HOME, and root's is closed to the owner."""
+    if os.getuid() != 0:
+        print("without root: nobody becomes another user")
+        return
+    with SecurePostgres() as server, etcd.Nodes(server, 1) as nodes:
+        path = nodes.dirs[0]
+        home = os.path.join(nodes.folder, "home")
+
+        os.mkdir(home, 0o700)
+        os.chmod(nodes.folder, 0o711)
+        os.chmod(server.folder, 0o711)
+        write_secure_conf(server, path)
+        subprocess.run(["chown", "-R", "nobody", path], check=True)
+        done = subprocess.run(
+            [GRIDCTL, "--data", path, "key", "create", "--name", "a",
+             "--scope", "read"], env=dict(os.environ, HOME=home),
+            capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done
+
+
 def a_missing_library_is_told():
     """And a machine without PostgreSQL's settings does not miss it."""
     library = glob.glob("/usr/lib/*/libpq.so.5")
@@ -266,5 +296,6 @@ if __name__ == "__main__":
                a_server_that_forgot_is_told_and_not_written_to,
                nodes_begin_and_join_and_begin_again,
                a_user_without_rights_and_a_wrong_string_are_told,
+               roots_gridctl_takes_the_owners_home_for_tls,
                a_missing_library_is_told,
                nodes_keep_a_part_of_the_suppliers])

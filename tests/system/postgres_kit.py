@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 
 from etcd_kit import Engine
+from secure import make_certificates
 from stack import children, free_port, has_ended, skip, wait_until
 
 
@@ -87,9 +88,12 @@ class Postgres(Engine):
                 [os.path.join(self.bin, "postgres"), "-D", self.data,
                  "-p", str(self.port), "-c", "listen_addresses=127.0.0.1",
                  "-c", "unix_socket_directories=", "-c", "max_connections=60",
-                 "-c", "shared_buffers=16MB"],
+                 "-c", "shared_buffers=16MB"] + self.options(),
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 user=self.user, cwd=self.folder)
+
+    def options(self):
+        return []
 
     def kill(self, i=0):
         """All of its processes at once; each has a session of its own."""
@@ -156,3 +160,38 @@ class Postgres(Engine):
         if self.process is not None:
             self.stop(signal.SIGQUIT)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class SecurePostgres(Postgres):
+    """With TLS by a certificate of a CA of its own. The user `grid` has a
+    password; `postgres` needs none."""
+
+    password = "0123456789abcdef"
+
+    def __init__(self, members=1):
+        super().__init__(members)
+        make_certificates(self.folder)
+        os.chmod(self.path("etcd.key"), 0o600)
+        if self.user:
+            shutil.chown(self.path("etcd.key"), self.user)
+
+    def options(self):
+        return ["-c", "ssl=on", "-c", "ssl_cert_file=" + self.path("etcd.pem"),
+                "-c", "ssl_key_file=" + self.path("etcd.key")]
+
+    def make(self):
+        super().make()
+        self.sql("ALTER ROLE grid PASSWORD '%s'" % self.password, "postgres")
+        with open(self.data + "/pg_hba.conf", "w") as file:
+            file.write("host all postgres 127.0.0.1/32 trust\n"
+                       "hostssl all all 127.0.0.1/32 scram-sha-256\n")
+        self.sql("SELECT pg_reload_conf()", "postgres")
+        wait_until(self.asks_for_a_password, "it asks for a password")
+
+    def asks_for_a_password(self):
+        return self.run("psql", "-XAtqwd", self.conninfo(), "-c", "SELECT 1")\
+            .returncode != 0
+
+    def secured(self, ca="etcd-ca"):
+        return self.conninfo() + " sslmode=verify-full sslrootcert=" + \
+            self.path(ca + ".pem")
