@@ -41,8 +41,8 @@ const struct conf_row cluster_rows[] = {
     TEXT(node, "", "this node's name among them; empty: the host's"),
     TEXT(address, "", "where others reach its nginx: http://host:port"),
     TEXT(ca, "",
-	"certificates that etcd's are checked with; empty: the "
-	"system's"),
+	"certificates that etcd's and the other nodes' are checked "
+	"with; empty: the system's"),
     TEXT(cert, "", "the own certificate, where etcd asks for one"),
     TEXT(key, "", "its key"),
     TEXT(user, "", "etcd's user; empty: none"),
@@ -116,11 +116,12 @@ open_pg(struct engine **out, uint64_t epoch,
 		fault_set(fault, "postgres", "and etcd: one of them is named");
 		return ERR_BAD_INPUT;
 	}
-	if (from->ca[0] != '\0' || from->cert[0] != '\0' ||
-	    from->key[0] != '\0' || from->user[0] != '\0') {
-		fault_set(fault, "ca, cert, key and user",
-		    "are of etcd: the connection string has sslrootcert, "
-		    "sslcert, sslkey and user");
+	/* `ca` is of the nodes alone then. */
+	if (from->cert[0] != '\0' || from->key[0] != '\0' ||
+	    from->user[0] != '\0') {
+		fault_set(fault, "cert, key and user",
+		    "are of etcd: the connection string has sslcert, sslkey "
+		    "and user");
 		return ERR_BAD_INPUT;
 	}
 	return engine_pg_open(out, &settings, fault);

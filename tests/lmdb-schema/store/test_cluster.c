@@ -32,15 +32,20 @@ write_text(const char *name, const char *text)
 	scratch_write(name, text, strlen(text));
 }
 
-/* "cluster.conf" with these lines. */
+/* "cluster.conf" with this line of the log, and others. */
 static void
-write_conf(const char *lines)
+write_conf_of(const char *log, const char *lines)
 {
 	char text[2048];
 
-	snprintf(text, sizeof(text), "[cluster]\netcd = http://127.0.0.1:1\n%s",
-	    lines);
+	snprintf(text, sizeof(text), "[cluster]\n%s\n%s", log, lines);
 	write_text("cluster.conf", text);
+}
+
+static void
+write_conf(const char *lines)
+{
+	write_conf_of("etcd = http://127.0.0.1:1", lines);
 }
 
 START_TEST(a_credential_comes_before_the_file_of_its_name)
@@ -102,6 +107,34 @@ START_TEST(a_secret_that_is_not_there_is_told_with_its_setting)
 }
 END_TEST
 
+/* libpq may be missing here, which comes behind the settings. */
+START_TEST(the_nodes_certificates_have_a_ca_beside_postgresql)
+{
+	static const char log[] = "postgres = host=127.0.0.1";
+	struct cluster_peers peers;
+	struct engine *engine;
+	enum err err;
+
+	write_text("secret", "0123456789abcdef\n");
+	setenv("CREDENTIALS_DIRECTORY", scratch_dir(), 1);
+	write_conf_of(log, "ca = /etc/nodes.pem\nsecret_file = secret\n");
+	err = cluster_open(&engine, scratch_dir(), 0, &fault);
+	ck_assert_msg(
+	    err == ERR_OK || err == ERR_NOT_FOUND, "%s", fault.message);
+	if (engine != NULL)
+		engine->close(engine);
+	ck_assert_int_eq(cluster_peers(&peers, scratch_dir(), NULL), ERR_OK);
+	ck_assert_str_eq(peers.ca, "/etc/nodes.pem");
+	fault_clear(&fault);
+	write_conf_of(log, "cert = /etc/node.pem\n");
+	ck_assert_int_eq(
+	    cluster_open(&engine, scratch_dir(), 0, &fault), ERR_BAD_INPUT);
+	ck_assert_msg(
+	    strstr(fault.message, "cert, key and user are of etcd") != NULL,
+	    "%s", fault.message);
+}
+END_TEST
+
 static const struct bad {
 	const char *lines, *said;
 } bads[] = {
@@ -142,6 +175,7 @@ test_suite(void)
 	tcase_add_test(tc, a_credential_comes_before_the_file_of_its_name);
 	tcase_add_test(tc, a_node_without_a_bucket_has_none);
 	tcase_add_test(tc, a_secret_that_is_not_there_is_told_with_its_setting);
+	tcase_add_test(tc, the_nodes_certificates_have_a_ca_beside_postgresql);
 	tcase_add_loop_test(tc, a_setting_of_the_bucket_that_is_wrong_is_told,
 	    0, sizeof(bads) / sizeof(bads[0]));
 	suite_add_tcase(suite, tc);
