@@ -14,6 +14,7 @@
 #include "common/buf.h"
 #include "common/err.h"
 #include "common/span.h"
+#include "lmdb-schema/store/engine_trouble.h"
 #include "lmdb-schema/store/store.h"
 
 #define ENGINE_ID_LEN 16
@@ -54,11 +55,12 @@ struct engine_server {
 	bool there, leads;
 	bool led; /* it has a leader: a majority is there */
 	char version[ENGINE_NODE_TEXT_MAX]; /* "": not told */
-	const char *why; /* it is not there */
+	const char *why; /* it is not there; or there, and refuses; or NULL */
 };
 
 struct engine {
 	const char *title; /* of what keeps the log: "etcd" */
+	struct engine_trouble trouble; /* by engine_trouble() alone */
 
 	/*
 	 * Appends the entry, if the last one's number is `after`, and its chain

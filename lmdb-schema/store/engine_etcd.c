@@ -12,6 +12,7 @@
 #include "common/origin.h"
 #include "common/web/ask.h"
 #include "lmdb-schema/store/engine_pause.h"
+#include "lmdb-schema/store/etcd_refusal.h"
 #include "lmdb-schema/store/etcd_text.h"
 
 #define BODY_MAX ((size_t)96 << 20)
@@ -19,6 +20,7 @@
 #define URL_MAX 320
 #define MEMBERS_TEXT_MAX 2048
 #define TRIED_MAX 1024
+#define SAID_MAX (ETCD_FAULT_MAX + 64)
 
 /* One request at a time, on a connection of its own. */
 struct lane {
@@ -29,6 +31,8 @@ struct lane {
 	struct buf body, answer;
 	int64_t end_ns; /* of the request, over all members */
 	char tried[TRIED_MAX]; /* of it, the members that failed, and why */
+	char said[SAID_MAX]; /* by the member, of its last failure */
+	bool refused; /* the request: engine_trouble.h */
 	struct engine_doubt doubt;
 };
 
@@ -96,9 +100,35 @@ next_member(const struct etcd *etcd, struct lane *lane)
 	lane->member = (lane->member + 1) % etcd->count;
 }
 
+/* Of an answer with a status other than 200. */
+static void
+take_said(struct lane *lane, int status, char text[ETCD_FAULT_MAX])
+{
+	etcd_fault(buf_span(&lane->answer), text);
+	snprintf(
+	    lane->said, sizeof(lane->said), "it answered %d: %s", status, text);
+}
+
+/* False: etcd says nothing of its users. */
+static bool
+note_refusal(struct etcd *etcd, struct lane *lane, const char *text)
+{
+	struct engine_trouble trouble;
+	char where[URL_MAX + 8];
+
+	if (!etcd_refusal(&trouble, text, etcd->user, etcd->name))
+		return false;
+	snprintf(lane->said, sizeof(lane->said), "it %s", trouble.refusal);
+	snprintf(where, sizeof(where), "member=%s", etcd->member[lane->member]);
+	engine_refuses(&etcd->engine, &trouble, where);
+	lane->refused = true;
+	return true;
+}
+
 static enum err
 log_in(struct etcd *etcd, struct lane *lane)
 {
+	char text[ETCD_FAULT_MAX];
 	struct buf body;
 	int status = 0;
 	enum err err;
@@ -114,10 +144,10 @@ log_in(struct etcd *etcd, struct lane *lane)
 		err = status == 200
 		    ? etcd_token(buf_span(&lane->answer), lane->token)
 		    : ERR_DENIED;
-	if (err == ERR_DENIED)
-		log_error(
-		    "etcd refuses the cluster's user: member=%s status=%d",
-		    etcd->member[lane->member], status);
+	if (err == ERR_DENIED) {
+		take_said(lane, status, text);
+		note_refusal(etcd, lane, text);
+	}
 	buf_fini(&body);
 	return err == ERR_NO_MEMORY ? err : err == ERR_OK ? ERR_OK : ERR_AWAY;
 }
@@ -132,16 +162,11 @@ refused(struct etcd *etcd, struct lane *lane, int status)
 	char text[ETCD_FAULT_MAX];
 	bool large;
 
-	etcd_fault(buf_span(&lane->answer), text);
+	take_said(lane, status, text);
 	large = strstr(text, "too large") != NULL ||
 	    strstr(text, "larger than max") != NULL;
-	if (status == 403)
-		log_error(
-		    "etcd does not let its user do this: member=%s "
-		    "text=%s: grant the user's role readwrite of all keys "
-		    "that begin with %s",
-		    etcd->member[lane->member], text, etcd->name);
-	else if (!engine_has_failed(&etcd->pause) || large)
+	if (!note_refusal(etcd, lane, text) &&
+	    (!engine_has_failed(&etcd->pause) || large))
 		log_error("etcd does not take a request: member=%s status=%d "
 			  "bytes=%zu text=%s",
 		    etcd->member[lane->member], status, lane->body.len, text);
@@ -158,6 +183,7 @@ exchange_once(struct etcd *etcd, struct lane *lane, const char *path)
 	int status = 0;
 	enum err err = ERR_OK;
 
+	lane->said[0] = '\0';
 	if (etcd->user[0] != '\0' && lane->token[0] == '\0') {
 		fresh = true;
 		err = log_in(etcd, lane);
@@ -176,29 +202,56 @@ exchange_once(struct etcd *etcd, struct lane *lane, const char *path)
 	return err;
 }
 
+/* A refusal is noted where it is met. */
+static void
+note_failure(struct etcd *etcd, const struct lane *lane, bool went)
+{
+	static const struct engine_trouble away = {
+	    .todo = "bring a majority back; the network between the hosts, and "
+		    "the certificates: docs/cluster.md"};
+
+	if (lane->refused)
+		return;
+	engine_fails(&etcd->engine, &away);
+	if (went)
+		log_error("etcd is away, nothing can be stored:%s",
+		    lane->tried[0] == '\0' ? " an answer cannot be read"
+					   : lane->tried);
+}
+
 static void
 note(struct etcd *etcd, const struct lane *lane, enum err err)
 {
 	enum engine_change change = engine_note(&etcd->pause, err);
 
-	if (change == ENGINE_WENT)
-		log_error("etcd is away, nothing can be stored:%s",
-		    lane->tried[0] == '\0' ? " an answer cannot be read"
-					   : lane->tried);
-	else if (change == ENGINE_CAME)
+	if (err == ERR_AWAY || err == ERR_UNKNOWN)
+		note_failure(etcd, lane, change == ENGINE_WENT);
+	else if (change == ENGINE_CAME) {
+		engine_works(&etcd->engine);
 		log_info("etcd is there again: member=%s",
 		    etcd->member[lane->member]);
+	}
+}
+
+/* Of the member that was asked last. */
+static const char *
+why_of(const struct lane *lane, enum err err)
+{
+	if (lane->said[0] != '\0')
+		return lane->said;
+	return lane->asker != NULL && ask_why(lane->asker)[0] != '\0'
+	    ? ask_why(lane->asker)
+	    : err_text(err);
 }
 
 static void
 note_tried(const struct etcd *etcd, struct lane *lane, enum err err)
 {
 	size_t len = strlen(lane->tried);
-	const char *why = ask_why(lane->asker);
 
 	snprintf(lane->tried + len, sizeof(lane->tried) - len,
 	    " member=%s error=%s", etcd->member[lane->member],
-	    why[0] == '\0' ? err_text(err) : why);
+	    why_of(lane, err));
 }
 
 /* Asks the members in turn; a write ends with the first that has it. */
@@ -213,6 +266,7 @@ exchange(struct etcd *etcd, struct lane *lane, const char *path, bool reads)
 		return err;
 	lane->end_ns = engine_end_ns(lane->body.len);
 	lane->tried[0] = '\0';
+	lane->refused = false;
 	for (unsigned i = 0; i < etcd->count; i++) {
 		bool late = date_monotonic_ns() >= lane->end_ns;
 
@@ -470,6 +524,7 @@ ask_server(struct etcd *etcd, unsigned which, struct engine_server *server)
 
 	*server = (struct engine_server){.address = etcd->member[which]};
 	lane->member = which;
+	lane->refused = false;
 	lane->end_ns = engine_end_ns(0);
 	buf_clear(&lane->body);
 	buf_add_text(&lane->body, "{}");
@@ -480,12 +535,9 @@ ask_server(struct etcd *etcd, unsigned which, struct engine_server *server)
 		err = ask_status(etcd, lane);
 	if (err == ERR_OK)
 		err = etcd_status(buf_span(&lane->answer), server);
-	server->there = err == ERR_OK;
+	server->there = err == ERR_OK || lane->refused;
 	if (err != ERR_OK)
-		server->why =
-		    lane->asker != NULL && ask_why(lane->asker)[0] != '\0'
-		    ? ask_why(lane->asker)
-		    : err_text(err);
+		server->why = why_of(lane, err);
 	return err == ERR_NO_MEMORY ? err : ERR_OK;
 }
 

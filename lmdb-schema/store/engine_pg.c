@@ -2,12 +2,14 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/date.h"
 #include "common/log.h"
 #include "lmdb-schema/store/engine_pg_priv.h"
+#include "lmdb-schema/store/pg_refusal.h"
 
 #define READ_MS 1300
 #define ENTRY_MAX ((size_t)256 << 20)
@@ -51,11 +53,26 @@ engine_pg_begin(struct lane *lane, int64_t end_ns)
 	fault_clear(&lane->fault);
 }
 
+/* A refusal says more than a place that is away. */
+static void
+note_place(
+    struct lane *lane, enum err err, const struct fault *fault, bool *refused)
+{
+	if (*refused)
+		return;
+	*refused = err == ERR_DENIED;
+	if (*refused)
+		fault_clear(&lane->fault);
+	fault_set(&lane->fault, fault->place, "%s", fault->message);
+	lane->failed = lane->place;
+}
+
 /* Each place that is left has its share of the time. */
 static enum err
 connect_lane(struct door *door, struct lane *lane)
 {
 	unsigned count = pg_places_count(door->places);
+	bool refused = false;
 	enum err err = ERR_AWAY;
 
 	for (unsigned left = count; left > 0 && lane->pg == NULL; left--) {
@@ -68,13 +85,12 @@ connect_lane(struct door *door, struct lane *lane)
 		    &fault);
 		if (err == ERR_OK || err == ERR_NO_MEMORY)
 			break;
-		fault_set(&lane->fault, fault.place, "%s", fault.message);
-		lane->failed = lane->place;
+		note_place(lane, err, &fault, &refused);
 		lane->place = (lane->place + 1) % count;
 	}
 	if (err == ERR_OK)
 		lane->barrier_ns = 0;
-	return err;
+	return err == ERR_AWAY && refused ? ERR_DENIED : err;
 }
 
 enum err
@@ -124,19 +140,45 @@ engine_pg_barrier(struct door *door, struct lane *lane)
 	return engine_pg_as_read(err);
 }
 
+static void
+note_failure(struct door *door, const struct lane *lane, bool went)
+{
+	/* A statement that fails leaves the connection good. */
+	const char *place = pg_place_name(
+	    door->places, lane->pg != NULL ? lane->place : lane->failed);
+	struct engine_trouble trouble;
+	char where[300];
+
+	if (pg_refusal(&trouble, &lane->fault)) {
+		snprintf(where, sizeof(where), "host=%s", place);
+		engine_refuses(&door->engine, &trouble, where);
+		return;
+	}
+	snprintf(trouble.why, sizeof(trouble.why), "host %.80s: %.160s", place,
+	    lane->fault.message);
+	snprintf(trouble.todo, sizeof(trouble.todo),
+	    "is PostgreSQL up on that host, and does it take writes; the "
+	    "network "
+	    "to it: docs/cluster.md");
+	engine_fails(&door->engine, &trouble);
+	if (went)
+		log_error("PostgreSQL is away, nothing can be stored: host=%s "
+			  "error=%s: %s",
+		    place, lane->fault.place, lane->fault.message);
+}
+
 void
 engine_pg_note(struct door *door, const struct lane *lane, enum err err)
 {
 	enum engine_change change = engine_note(&door->pause, err);
-	const char *place = pg_place_name(
-	    door->places, change == ENGINE_WENT ? lane->failed : lane->place);
 
-	if (change == ENGINE_WENT)
-		log_error("PostgreSQL is away, nothing can be stored: host=%s "
-			  "error=%s: %s",
-		    place, lane->fault.place, lane->fault.message);
-	else if (change == ENGINE_CAME)
-		log_info("PostgreSQL is there again: host=%s", place);
+	if (err == ERR_AWAY || err == ERR_UNKNOWN)
+		note_failure(door, lane, change == ENGINE_WENT);
+	else if (change == ENGINE_CAME) {
+		engine_works(&door->engine);
+		log_info("PostgreSQL is there again: host=%s",
+		    pg_place_name(door->places, lane->place));
+	}
 }
 
 /* --- tables --------------------------------------------------------------- */
@@ -202,6 +244,23 @@ make_log(struct door *door, struct lane *lane, enum store_env log)
 
 /* --- heads ---------------------------------------------------------------- */
 
+/* There are none yet: a user who may not make them has no log. */
+static enum err
+can_make_tables(struct door *door, struct lane *lane)
+{
+	static const char sql[] =
+	    "SELECT 1::bigint "
+	    "WHERE has_schema_privilege(current_schema(), 'CREATE')";
+	enum err err = engine_pg_ask(door, lane, sql, NULL, 0);
+
+	if (err != ERR_OK || pg_rows(pg_answer(lane->pg)) > 0)
+		return err;
+	fault_set(&lane->fault, "42501",
+	    "permission denied for the schema: the tables are not there, and "
+	    "the user may make none");
+	return ERR_DENIED;
+}
+
 static enum err
 ask_heads(
     struct door *door, struct lane *lane, bool sure, uint64_t heads[STORE_ENVS])
@@ -224,7 +283,7 @@ ask_heads(
 	    (sure || date_monotonic_ns() - lane->barrier_ns >= BARRIER_NS))
 		err = engine_pg_barrier(door, lane);
 	else if (err == ERR_NOT_FOUND)
-		err = ERR_OK;
+		err = can_make_tables(door, lane);
 	err = engine_pg_as_read(err);
 	engine_pg_note(door, lane, err);
 	return err;

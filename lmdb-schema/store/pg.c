@@ -12,6 +12,7 @@
 
 #include "common/date.h"
 #include "common/library.h"
+#include "lmdb-schema/store/pg_refusal.h"
 
 #define NAME_MAX_BYTES 300
 #define VALUES_MAX 12
@@ -45,6 +46,7 @@ static struct {
 	OF(resultErrorField);
 	OF(resultStatus);
 	OF(sendQueryParams);
+	OF(setErrorVerbosity);
 	OF(setNoticeReceiver);
 	OF(setnonblocking);
 	OF(socket);
@@ -76,6 +78,7 @@ static const struct library_function functions[] = {
     NAMED(resultErrorField),
     NAMED(resultStatus),
     NAMED(sendQueryParams),
+    NAMED(setErrorVerbosity),
     NAMED(setNoticeReceiver),
     NAMED(setnonblocking),
     NAMED(socket),
@@ -345,26 +348,25 @@ choose_words(
 	add_word(words, "password", places->password);
 }
 
-static bool
+static enum err
 finish_connecting(struct pg *pg, int64_t end_ns, struct fault *fault)
 {
 	PostgresPollingStatusType next = PGRES_POLLING_WRITING;
 
 	while (next != PGRES_POLLING_OK) {
 		if (next == PGRES_POLLING_FAILED ||
-		    lib.status(pg->conn) == CONNECTION_BAD) {
-			tell(fault, "connect", lib.errorMessage(pg->conn));
-			return false;
-		}
+		    lib.status(pg->conn) == CONNECTION_BAD)
+			return pg_refused_connection(
+			    fault, lib.errorMessage(pg->conn));
 		if (!wait_for(pg,
 			next == PGRES_POLLING_READING ? POLLIN : POLLOUT,
 			end_ns)) {
 			tell(fault, "connect", "no answer in time");
-			return false;
+			return ERR_AWAY;
 		}
 		next = lib.connectPoll(pg->conn);
 	}
-	return lib.setnonblocking(pg->conn, 1) == 0;
+	return lib.setnonblocking(pg->conn, 1) == 0 ? ERR_OK : ERR_AWAY;
 }
 
 enum err
@@ -380,7 +382,7 @@ pg_open(struct pg **out, const struct pg_places *places, unsigned place,
 	struct pg *pg = calloc(1, sizeof(*pg));
 	struct words words;
 	const struct pg_value limit = {.is_number = true, .number = limit_ms};
-	enum err err = ERR_AWAY;
+	enum err err;
 
 	*out = NULL;
 	assert(place < places->count);
@@ -393,11 +395,13 @@ pg_open(struct pg **out, const struct pg_places *places, unsigned place,
 		return ERR_NO_MEMORY;
 	}
 	lib.setNoticeReceiver(pg->conn, take_notice, pg);
-	if (finish_connecting(pg, end_ns, fault))
+	(void)lib.setErrorVerbosity(pg->conn, PQERRORS_VERBOSE);
+	err = finish_connecting(pg, end_ns, fault);
+	if (err == ERR_OK)
 		err = pg_ask(pg, set_limits, &limit, 1, end_ns, fault);
 	if (err != ERR_OK) {
 		pg_close(pg);
-		return ERR_AWAY;
+		return err == ERR_DENIED ? err : ERR_AWAY;
 	}
 	*out = pg;
 	return ERR_OK;

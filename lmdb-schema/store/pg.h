@@ -36,7 +36,8 @@ unsigned pg_places_count(const struct pg_places *places);
 const char *pg_place_name(const struct pg_places *places, unsigned place);
 
 /*
- * ERR_AWAY, and why is in `fault`. The server ends a wait for a lock after
+ * ERR_AWAY; or ERR_DENIED where the server refuses the user, has no such database, or
+ * TLS fails (pg_refusal.h). Why is in `fault`. The server ends a wait for a lock after
  * `limit_ms`, and a statement after 8 times that, so that what nobody waits for
  * any more does not pile up there. A commit waits for the standbys, whatever the
  * user's own settings say.

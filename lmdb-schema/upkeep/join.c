@@ -78,10 +78,9 @@ check_told(const char *dir, struct fault *fault)
 
 /* `engine` is NULL where none was opened. */
 static enum err
-away(enum err err, const struct engine *engine, struct fault *fault)
+away(enum err err, struct engine *engine, struct fault *fault)
 {
-	if (err == ERR_AWAY && engine != NULL)
-		fault_set(fault, engine->title, "is out of reach");
+	engine_tell_away(err, engine, fault);
 	return err;
 }
 

@@ -151,7 +151,6 @@ roster_remove(struct store *store, struct engine *engine, const char *node,
 		err = share_drop(store, node);
 	if (err == ERR_OK)
 		err = roster_drop(engine, node);
-	if (err == ERR_AWAY)
-		fault_set(fault, engine->title, "is out of reach");
+	engine_tell_away(err, engine, fault);
 	return err;
 }

@@ -239,6 +239,59 @@ def write_secure_conf(server, path, password=None, more="", ca="etcd-ca"):
             server.secured(ca), path, more))
 
 
+def told_of(nodes, refusal, todo, away=False):
+    """By the log of a write, by status, and by doctor."""
+    path = nodes.dirs[0]
+    done = nodes.ctl(path, "key", "create", "--name", "a", "--scope", "read")
+    assert done.returncode == 1, done
+    assert refusal in done.stderr and "nothing can be stored" in done.stderr, \
+        done.stderr
+    assert away or todo in done.stderr, done.stderr
+    assert ("PostgreSQL is away" in done.stderr) == away, done.stderr
+    for words in (("cluster", "status"), ("doctor",)):
+        said = nodes.ctl(path, *words).stdout
+        assert "the log is out of reach: " in said, said
+        assert refusal in said and todo in said, said
+        assert "majority" not in said, said
+
+
+def a_refusal_is_told_with_what_mends_it():
+    with SecurePostgres() as server, etcd.Nodes(server, 1) as nodes:
+        (path,) = nodes.dirs
+
+        def change(before, after):
+            with open(path + "/cluster.conf") as file:
+                text = file.read()
+            assert before in text, text
+            with open(path + "/cluster.conf", "w") as file:
+                file.write(text.replace(before, after))
+
+        write_secure_conf(server, path, password="wrong")
+        told_of(nodes, "PostgreSQL refuses the user", "password_file")
+        write_secure_conf(server, path, ca="other-ca")
+        told_of(nodes, "PostgreSQL cannot be reached by TLS", "sslrootcert")
+        write_secure_conf(server, path)
+        change("dbname=grid", "dbname=missing")
+        told_of(nodes, "PostgreSQL has no such database", "CREATE DATABASE")
+        server.sql("CREATE ROLE other LOGIN PASSWORD '%s'" % server.password,
+                   "postgres")
+        write_secure_conf(server, path)
+        change("user=grid", "user=other")
+        told_of(nodes, "PostgreSQL does not let the user do this",
+                "GRANT USAGE, CREATE ON SCHEMA public")
+        # A join says it, too.
+        done = nodes.ctl(path, "cluster", "join", "--anew")
+        assert done.returncode == 1 and \
+            "PostgreSQL: does not let the user do this" in done.stderr, done
+        # The first host is away, and the second one refuses.
+        write_secure_conf(server, path, password="wrong")
+        change("host=127.0.0.1 port=", "host=127.0.0.1,127.0.0.1 port=1,")
+        told_of(nodes, "PostgreSQL refuses the user", "password_file")
+        write_secure_conf(server, path)
+        server.stop()
+        told_of(nodes, "Connection refused", "is PostgreSQL up", away=True)
+
+
 def roots_gridctl_takes_the_owners_home_for_tls():
     """libpq looks for a certificate in HOME, and root's is closed to the owner."""
     if os.getuid() != 0:
@@ -296,6 +349,7 @@ if __name__ == "__main__":
                a_server_that_forgot_is_told_and_not_written_to,
                nodes_begin_and_join_and_begin_again,
                a_user_without_rights_and_a_wrong_string_are_told,
+               a_refusal_is_told_with_what_mends_it,
                roots_gridctl_takes_the_owners_home_for_tls,
                a_missing_library_is_told,
                nodes_keep_a_part_of_the_suppliers])

@@ -62,13 +62,24 @@ class SecureEtcd(Etcd):
             "--peer-trusted-ca-file", self.ca, "--peer-client-cert-auth",
             "--bcrypt-cost", "4"]
 
-    def ask(self, i, path, body):
+    def ask(self, i, path, body, token=None):
         request = urllib.request.Request(
-            self.urls[i] + path, json.dumps(body).encode())
+            self.urls[i] + path, json.dumps(body).encode(),
+            {"Authorization": token} if token else {})
         with urllib.request.urlopen(
                 request, timeout=10,
                 context=ssl.create_default_context(cafile=self.ca)) as answer:
             return json.loads(answer.read())
+
+    def keys(self):
+        end = self.prefix[:-1] + chr(ord(self.prefix[-1]) + 1)
+        return {name: base64.b64encode(words.encode()).decode()
+                for name, words in (("key", self.prefix), ("range_end", end))}
+
+    def as_root(self, path, body):
+        token = self.ask(0, "/v3/auth/authenticate",
+                         {"name": "root", "password": PASSWORD})["token"]
+        return self.ask(0, "/v3/auth/" + path, body, token)
 
     def conf_line(self):
         return "%s\nca = %s\nuser = grid\npassword_file = %s" % (
@@ -77,17 +88,13 @@ class SecureEtcd(Etcd):
     def __enter__(self):
         super().__enter__()
 
-        def text(words):
-            return base64.b64encode(words.encode()).decode()
-        end = self.prefix[:-1] + chr(ord(self.prefix[-1]) + 1)
         for path, body in (
                 ("user/add", {"name": "root", "password": PASSWORD}),
                 ("role/add", {"name": "root"}),
                 ("user/grant", {"user": "root", "role": "root"}),
                 ("role/add", {"name": "grid"}),
-                ("role/grant", {"name": "grid", "perm": {
-                    "permType": "READWRITE", "key": text(self.prefix),
-                    "range_end": text(end)}}),
+                ("role/grant", {"name": "grid", "perm": dict(
+                    self.keys(), permType="READWRITE")}),
                 ("user/add", {"name": "grid", "password": PASSWORD}),
                 ("user/grant", {"user": "grid", "role": "grid"}),
                 ("enable", {})):
@@ -139,6 +146,44 @@ def a_user_without_the_right_is_told_which_one():
             done.stderr, done
 
 
+REFUSALS = (
+    (("user/changepw", {"name": "grid", "password": "another"}),
+     "refuses the user grid", "etcdctl user passwd grid",
+     ("user/changepw", {"name": "grid", "password": PASSWORD})),
+    (("disable", {}), "has no users enabled", "etcdctl auth enable", None))
+
+
+def a_refusal_of_etcd_is_told_once_with_what_mends_it():
+    with SecureEtcd() as etcd, Node(etcd) as one:
+        wait_until(one.is_current, "it is current")
+        refusals = [(("role/revoke", dict(etcd.keys(), role="grid")),
+                     "does not let the user grid do this",
+                     "etcdctl role grant-permission",
+                     ("role/grant", {"name": "grid", "perm": dict(
+                         etcd.keys(), permType="READWRITE")}))] + \
+            list(REFUSALS)
+        for begins, refusal, todo, ends in refusals:
+            etcd.as_root(*begins)
+            # For as long gridapi asks for the heads, every 50 ms.
+            wait_until(lambda: one.metric("gridapi_behind_milliseconds") >
+                       2000, "it is behind for 2 s")
+            lines = [line for line in one.log().splitlines()
+                     if "etcd " + refusal in line]
+            processes = {line.split("[")[1].split("]")[0] for line in lines}
+            assert lines and len(lines) == len(processes), lines
+            assert all(todo in line for line in lines), lines
+            assert "etcd is away" not in one.log(), one.log()
+            done = one.ctl("cluster", "status", check=False)
+            assert done.returncode == 1, done
+            said = done.stdout
+            assert "the log is out of reach: etcd " + refusal in said, said
+            assert todo in said and "majority" not in said, said
+            assert "is out of reach\n" not in said, said
+            if ends:
+                etcd.as_root(*ends)
+                wait_until(one.is_current, "it is current again")
+
+
 if __name__ == "__main__":
     find_etcd()
     if subprocess.run(["sh", "-c", "command -v openssl"], check=False,
@@ -146,4 +191,5 @@ if __name__ == "__main__":
         skip("openssl is not installed")
     run_tests([nodes_share_by_an_etcd_with_tls_and_users,
                a_member_without_a_majority_is_told_as_such,
-               a_user_without_the_right_is_told_which_one])
+               a_user_without_the_right_is_told_which_one,
+               a_refusal_of_etcd_is_told_once_with_what_mends_it])

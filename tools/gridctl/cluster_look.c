@@ -34,6 +34,13 @@ cluster_look_unwell(struct cluster_looking *status, bool here, const char *todo,
 		    status->options->context, here, todo, text);
 }
 
+/* It answers; of one that refuses the nodes' user this is not known. */
+static bool
+lacks_leader(const struct engine_server *server)
+{
+	return server->there && server->why == NULL && !server->led;
+}
+
 static void
 add_server(struct cluster_looking *status, const struct engine_server *server)
 {
@@ -49,10 +56,10 @@ add_server(struct cluster_looking *status, const struct engine_server *server)
 	} else
 		buf_addf(status->text, "etcd  %-32s %s%s%s\n", server->address,
 		    server->there ? server->version : "out of reach: ",
-		    server->there ? "" : server->why,
-		    server->leads                       ? ", leads"
-			: server->there && !server->led ? ", has no leader"
-							: "");
+		    server->why == NULL ? "" : server->why,
+		    server->leads              ? ", leads"
+			: lacks_leader(server) ? ", has no leader"
+					       : "");
 }
 
 static enum err
@@ -67,7 +74,7 @@ each_server(void *context, const struct engine_server *server)
 		    "be there",
 		    "etcd %s is out of reach: %s", server->address,
 		    server->why);
-	else if (!server->led)
+	else if (lacks_leader(server))
 		cluster_look_unwell(status, false,
 		    "bring back the members that are out of reach: it needs a "
 		    "majority",
@@ -107,14 +114,20 @@ look_at_servers(struct cluster_looking *status)
 #define AWAY_NS INT64_C(5000000000)
 #define AGAIN_US 200000
 
-/* Members that have lost their leader elect another one within a second or two. */
+/*
+ * Members that have lost their leader elect another one within a second or two. Where
+ * it fails, *trouble says why.
+ */
 static bool
-ask_for_heads(struct engine *engine, uint64_t heads[STORE_ENVS])
+ask_for_heads(struct engine *engine, uint64_t heads[STORE_ENVS],
+    struct engine_trouble *trouble)
 {
 	int64_t end_ns = date_monotonic_ns() + AWAY_NS;
 
 	while (engine->heads(engine, false, heads) != ERR_OK) {
-		if (date_monotonic_ns() >= end_ns)
+		engine_trouble(trouble, engine);
+		if (trouble->refusal[0] != '\0' ||
+		    date_monotonic_ns() >= end_ns)
 			return false;
 		usleep(AGAIN_US);
 	}
@@ -122,11 +135,28 @@ ask_for_heads(struct engine *engine, uint64_t heads[STORE_ENVS])
 }
 
 static void
+tell_away(struct cluster_looking *status)
+{
+	const struct engine_trouble *trouble = &status->trouble;
+	const char *title = status->engine->title;
+
+	if (trouble->refusal[0] != '\0')
+		cluster_look_unwell(status, true, trouble->todo,
+		    "the log is out of reach: %s %s: %s", title,
+		    trouble->refusal, trouble->why);
+	else
+		cluster_look_unwell(status, true, trouble->todo,
+		    "the log is out of reach%s%s",
+		    trouble->why[0] == '\0' ? "" : ": ", trouble->why);
+}
+
+static void
 ask_log(struct cluster_looking *status)
 {
 	uint64_t heads[STORE_ENVS] = {0};
 
-	status->head_known = ask_for_heads(status->engine, heads);
+	status->head_known =
+	    ask_for_heads(status->engine, heads, &status->trouble);
 	status->ended =
 	    status->head_known && heads[STORE_STATE] >= ENGINE_ENDED;
 	status->head = status->ended ? 0 : heads[STORE_STATE];
@@ -136,10 +166,7 @@ static void
 tell_log(struct cluster_looking *status)
 {
 	if (!status->head_known)
-		cluster_look_unwell(status, true,
-		    "bring a majority back; the network between the hosts, "
-		    "certificates and the password: docs/cluster.md",
-		    "the log is out of reach");
+		tell_away(status);
 	else if (status->ended)
 		cluster_look_unwell(status, true,
 		    "stop this node, 'gridctl cluster join', start it",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/jsonw.h"
+#include "lmdb-schema/store/engine.h"
 #include "lmdb-schema/upkeep/edition.h"
 #include "tools/gridctl/cluster_look.h"
 
@@ -14,6 +15,7 @@ struct cluster_looking {
 	struct buf *text;
 	struct editions editions;
 	bool head_known;
+	struct engine_trouble trouble; /* why it is not */
 	bool ended; /* with its epoch: `head` is 0 then */
 	uint64_t head;
 	uint64_t own_place; /* entries that this directory has */

@@ -15,7 +15,7 @@
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/state/hook.h"
 #include "lmdb-schema/state/proposal.h"
-#include "lmdb-schema/store/engine.h"
+#include "lmdb-schema/store/engine_trouble.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/edition.h"
 
@@ -54,12 +54,13 @@ open_by(struct store **store, const char *command,
 	if (err != ERR_OK)
 		return cmd_fail(command, err, &fault);
 	err = store_follow(*store);
+	engine_tell_away(err, store_engine(*store), &fault);
 	if (err != ERR_OK)
 		fprintf(stderr,
 		    "gridctl %s: other nodes may have written more than is "
-		    "known here: %s%s\n",
-		    command, err == ERR_AWAY ? store_engine(*store)->title : "",
-		    err == ERR_AWAY ? " is out of reach" : err_text(err));
+		    "known here: %s %s\n",
+		    command, fault.place,
+		    err == ERR_AWAY ? fault.message : err_text(err));
 	return CMD_DONE;
 }
 
