@@ -383,17 +383,26 @@ holder_at(const struct files_from *from, unsigned i)
 	return i < from->count ? from->holders[i] : from->bucket->url;
 }
 
-#define ANSWERED_401 "it answered 401"
-#define DENIED_WHY \
-	ANSWERED_401 \
-	": the secret of this node is not that of %s: compare the files that " \
-	"secret_file names, then 'gridctl cluster nginx'"
+/* Answers of nodes, until somebody mends them; the holder comes behind `text`. */
+static const struct denial {
+	const char *answer, *text, *todo;
+} denials[] = {
+    {"it answered 401", "the secret of this node is not that of",
+	"compare the files that secret_file names, then 'gridctl cluster "
+	"nginx'"},
+    {"it answered 403", "nginx may not read the folder files of",
+	"on that node, as root, 'systemd-tmpfiles --create "
+	"product-grid-cluster.conf' (docs/cluster.md)"},
+};
 
 /* By a node; a bucket's secret is another one, and the store's answer tells. */
-static bool
-is_denial(const struct files_from *from, unsigned i, const char *why)
+static const struct denial *
+denial_of(const struct files_from *from, unsigned i, const char *why)
 {
-	return i < from->count && strcmp(why, ANSWERED_401) == 0;
+	for (size_t n = 0; n < sizeof(denials) / sizeof(denials[0]); n++)
+		if (i < from->count && strcmp(why, denials[n].answer) == 0)
+			return &denials[n];
+	return NULL;
 }
 
 static void
@@ -427,7 +436,7 @@ try_holder(struct part *part, const struct files_from *from, unsigned i,
 		snprintf(why, ASK_ERROR_MAX, "%s", err_text(err));
 	if (is_own(err))
 		return err;
-	if (!is_denial(from, i, why) && err != ERR_NOT_FOUND)
+	if (denial_of(from, i, why) == NULL && err != ERR_NOT_FOUND)
 		log_away(part, holder, why);
 	if (err != ERR_DAMAGED && err != ERR_TOO_LARGE)
 		return err;
@@ -459,24 +468,45 @@ order_holders(
 	return count;
 }
 
+#define DENIED_MAX 512
+
+/* The last denial: it lasts until it is mended. */
+struct denied {
+	const char *holder; /* NULL: there was none */
+	char why[DENIED_MAX];
+};
+
+static void
+note_denial(struct denied *denied, const struct files_from *from, unsigned i,
+    const char *why)
+{
+	const struct denial *denial = denial_of(from, i, why);
+
+	if (denial == NULL)
+		return;
+	denied->holder = holder_at(from, i);
+	snprintf(denied->why, sizeof(denied->why), "%s: %s %s: %s",
+	    denial->answer, denial->text, denied->holder, denial->todo);
+}
+
 /* Of a file, what holders have answered so far. */
 struct asking {
 	struct part *part;
 	struct files_from *from;
 	struct fault *fault;
-	const char *denied; /* the last one that refused; NULL: none has */
+	struct denied denied;
 	const char *lacking; /* the last one that has not the file */
 	char lacks[ASK_ERROR_MAX]; /* its answer */
 };
 
-/* The last failure's reason, but that a denial stays: it lasts until it is mended. */
+/* The last failure's reason, but that a denial stays. */
 static void
 set_reason(const struct asking *asking, const char *holder, const char *why)
 {
 	fault_clear(asking->fault);
-	if (asking->denied != NULL)
-		fault_set(
-		    asking->fault, asking->denied, DENIED_WHY, asking->denied);
+	if (asking->denied.holder != NULL)
+		fault_set(asking->fault, asking->denied.holder, "%s",
+		    asking->denied.why);
 	else
 		fault_set(asking->fault, holder,
 		    "has not given the file %s: %s", asking->part->id->name,
@@ -496,12 +526,12 @@ ask_holder(struct asking *asking, unsigned i)
 	if (is_own(err))
 		fault_set(asking->fault, asking->part->path,
 		    "a file of another node cannot be written here: %s", why);
-	if (err == ERR_OK && asking->denied != NULL)
-		log_away(asking->part, asking->denied, ANSWERED_401);
+	if (err == ERR_OK && asking->denied.holder != NULL)
+		log_away(
+		    asking->part, asking->denied.holder, asking->denied.why);
 	if (err == ERR_OK || is_own(err))
 		return err;
-	if (is_denial(from, i, why))
-		asking->denied = holder;
+	note_denial(&asking->denied, from, i, why);
 	if (err == ERR_NOT_FOUND) {
 		asking->lacking = holder;
 		memcpy(asking->lacks, why, sizeof(why));

@@ -182,6 +182,9 @@ serve(struct holder *holder, int fd, struct span file, size_t from)
 	case HOLDER_DENIES:
 		send_head(fd, 401, 0, 0, 0);
 		break;
+	case HOLDER_FORBIDS:
+		send_head(fd, 403, 0, 0, 0);
+		break;
 	case HOLDER_HAS_IT_NOT:
 		send_head(fd, 404, 0, 0, 0);
 		break;

@@ -16,6 +16,7 @@ enum holder_weather {
 	HOLDER_KNOWS_NO_RANGE,
 	HOLDER_IS_ELSEWHERE, /* answers a Range with another one */
 	HOLDER_DENIES,
+	HOLDER_FORBIDS, /* 403 */
 	HOLDER_HAS_IT_NOT,
 	HOLDER_IS_ILL, /* 500 */
 	HOLDER_SAYS_NOTHING, /* the connection ends */

@@ -186,6 +186,18 @@ START_TEST(a_holder_without_the_file_is_logged_where_nobody_has_it)
 }
 END_TEST
 
+START_TEST(nginx_that_may_not_read_the_files_is_told_with_the_command)
+{
+	add(HOLDER_FORBIDS);
+	ck_assert_int_eq(fetch(), ERR_AWAY);
+	ck_assert_str_eq(fault.place, from.holders[0]);
+	ck_assert_ptr_nonnull(strstr(fault.message,
+	    "it answered 403: nginx may not read the folder files of http://"));
+	ck_assert_ptr_nonnull(strstr(fault.message, "systemd-tmpfiles"));
+	ck_assert_int_eq(quiet_lines(), 0);
+}
+END_TEST
+
 /* Nobody else tells of it. */
 START_TEST(a_denial_is_logged_where_another_holder_gives_the_file)
 {
@@ -486,6 +498,8 @@ test_suite(void)
 	tcase_add_test(tc, who_has_not_the_token_gets_nothing);
 	tcase_add_loop_test(
 	    tc, a_holder_without_the_file_is_logged_where_nobody_has_it, 0, 2);
+	tcase_add_test(
+	    tc, nginx_that_may_not_read_the_files_is_told_with_the_command);
 	tcase_add_test(
 	    tc, a_denial_is_logged_where_another_holder_gives_the_file);
 	tcase_add_test(tc, a_denial_is_the_reason_whatever_others_answer);
