@@ -339,38 +339,68 @@ sooner(int64_t wait_s, uint64_t *published, struct store *store)
 	return wait_s < PUSH_COMPUTED_S ? wait_s : PUSH_COMPUTED_S;
 }
 
+struct push {
+	struct wanted before;
+	struct reason reason;
+	int64_t wait_s, alike_s;
+	uint64_t published;
+	bool refused; /* a file, and the bucket has taken none since */
+};
+
+/*
+ * An import that was refused for want of the bucket has no files that are to be put:
+ * that nothing fails then does not say that the bucket takes files again.
+ */
+static enum err
+push_now(struct push *push, const struct exchange *exchange)
+{
+	struct pushed pushed;
+	struct fault fault;
+	enum err err;
+
+	fault_clear(&fault);
+	err = push_files(&pushed, exchange->store,
+	    push->alike_s >= PUSH_S ? PUSH_LEFT : PUSH_OWN, &fault);
+	metrics_cluster(exchange->metrics, CLUSTER_PUSH_FAILS, err != ERR_OK);
+	push->refused = pushed.refused || (push->refused && pushed.files == 0);
+	if (err != ERR_OK || !push->refused)
+		reason_tell(&push->reason, err, &fault);
+	return err;
+}
+
+static void
+push_where_due(struct push *push, const struct exchange *exchange)
+{
+	struct wanted wanted;
+	bool changed = look_at_wanted(&wanted, exchange->store) &&
+	    memcmp(&wanted, &push->before, sizeof(wanted)) != 0;
+
+	push->alike_s = changed ? 0 : push->alike_s + 1;
+	push->wait_s = sooner(push->wait_s, &push->published, exchange->store);
+	if (!changed && push->wait_s-- > 0)
+		return;
+	push->wait_s =
+	    push_now(push, exchange) == ERR_OK ? PUSH_S : PUSH_AGAIN_S;
+	push->before = wanted;
+}
+
 /* The node that made the files puts them, unless it has gone meanwhile. */
 static void *
 push_always(void *context)
 {
 	const struct exchange *exchange = context;
-	struct wanted before = {"", ""}, wanted;
-	struct reason reason;
-	struct fault fault;
-	struct pushed pushed;
-	int64_t wait_s = 0, alike_s = 0;
-	uint64_t published = NOT_KNOWN;
+	struct push push = {.published = NOT_KNOWN};
+	struct lacks_note note = {.known = false};
 
-	reason_init(&reason,
+	reason_init(&push.reason,
 	    "files are not put into the bucket, and the nodes do without it",
 	    "the bucket takes files again");
 	for (;; sleep(1)) {
-		bool changed = look_at_wanted(&wanted, exchange->store) &&
-		    memcmp(&wanted, &before, sizeof(wanted)) != 0;
-		enum err err;
-
-		alike_s = changed ? 0 : alike_s + 1;
-		wait_s = sooner(wait_s, &published, exchange->store);
-		if (exchange->refused || (!changed && wait_s-- > 0))
+		if (exchange->refused)
 			continue;
-		fault_clear(&fault);
-		err = push_files(&pushed, exchange->store,
-		    alike_s >= PUSH_S ? PUSH_LEFT : PUSH_OWN, &fault);
-		metrics_cluster(
-		    exchange->metrics, CLUSTER_PUSH_FAILS, err != ERR_OK);
-		reason_tell(&reason, err, &fault);
-		before = wanted;
-		wait_s = err == ERR_OK ? PUSH_S : PUSH_AGAIN_S;
+		push_where_due(&push, exchange);
+		(void)lacks_tell_bucket(&note, store_engine(exchange->store),
+		    exchange->node, &push.reason.told);
 	}
 	return NULL;
 }

@@ -32,6 +32,7 @@ struct others {
 	unsigned count;
 	unsigned have, alive; /* of the list */
 	struct buf lacks; /* what nodes have told */
+	char bucket_why[LACKS_WHY_MAX]; /* this one, of the bucket; or "" */
 };
 
 /* NULL: it is this node, or there are too many. */
@@ -103,8 +104,14 @@ static enum err
 add_alive(void *context, const struct engine_node *node)
 {
 	struct others *others = context;
+	struct lacks lacks;
 	struct other *other;
 
+	if (strcmp(node->name, others->awaited->own->name) == 0) {
+		lacks_find(&lacks, &others->lacks, node);
+		memcpy(others->bucket_why, lacks.bucket_why,
+		    sizeof(others->bucket_why));
+	}
 	if (strcmp(node->run, ENGINE_RUN_JOINS) == 0 ||
 	    strcmp(node->run, ENGINE_RUN_TWIN) == 0)
 		return ERR_OK;
@@ -184,6 +191,22 @@ list_other(struct listing *listing, const struct other *other)
 	list(listing, other->name, why);
 }
 
+/* gridapi of this node puts them there, and tells the reason. */
+static void
+list_bucket(struct listing *listing, const struct others *others)
+{
+	char why[LIST_MAX];
+
+	if (others->bucket_why[0] != '\0')
+		snprintf(why, sizeof(why), "the bucket does not get them: %.*s",
+		    LIST_MAX / 2, others->bucket_why);
+	else
+		snprintf(why, sizeof(why),
+		    "the bucket does not have them: 'gridctl cluster push' "
+		    "says why");
+	list(listing, "", why);
+}
+
 /* "node two is not heard of: ...; node three does not get them: ..." */
 static void
 list_all(struct listing *listing, struct others *others)
@@ -202,9 +225,7 @@ list_all(struct listing *listing, struct others *others)
 	if (err == ERR_OK && others->count == 0)
 		list(listing, "", "no other node has ever been heard of");
 	if (others->awaited->bucket)
-		list(listing, "",
-		    "the bucket does not have them: 'gridctl cluster push' "
-		    "says why");
+		list_bucket(listing, others);
 	if (listing->left > 0)
 		snprintf(listing->more, sizeof(listing->more), "; and %u more",
 		    listing->left);

@@ -13,6 +13,7 @@
 
 #define PREFIX "lacks/"
 #define IMPORT "/import"
+#define BUCKET "/bucket" /* as long: a name has room for either */
 #define PLACE_MAX 100
 #define SECOND_NS INT64_C(1000000000)
 
@@ -119,9 +120,9 @@ lacks_tell(struct lacks_telling *telling, struct store *store,
 	return put(&telling->note, engine, own->name, "", text);
 }
 
-enum err
-lacks_tell_import(struct lacks_note *note, struct engine *engine,
-    const struct engine_node *own, const struct fault *why)
+static enum err
+put_why(struct lacks_note *note, struct engine *engine,
+    const struct engine_node *own, const char *part, const struct fault *why)
 {
 	char text[sizeof(note->told)] = "";
 
@@ -129,7 +130,21 @@ lacks_tell_import(struct lacks_note *note, struct engine *engine,
 	if (fault_is_set(why))
 		snprintf(text, sizeof(text), "%s %.*s: %.*s", own->run,
 		    PLACE_MAX, why->place, LACKS_WHY_MAX, why->message);
-	return put(note, engine, own->name, IMPORT, text);
+	return put(note, engine, own->name, part, text);
+}
+
+enum err
+lacks_tell_import(struct lacks_note *note, struct engine *engine,
+    const struct engine_node *own, const struct fault *why)
+{
+	return put_why(note, engine, own, IMPORT, why);
+}
+
+enum err
+lacks_tell_bucket(struct lacks_note *note, struct engine *engine,
+    const struct engine_node *own, const struct fault *why)
+{
+	return put_why(note, engine, own, BUCKET, why);
 }
 
 /* --- what is told --------------------------------------------------------- */
@@ -199,5 +214,8 @@ lacks_find(
 	}
 	if (find_line(&line, lines, node, IMPORT))
 		snprintf(out->import_why, sizeof(out->import_why), "%.*s",
+		    SPAN_ARG(line));
+	if (find_line(&line, lines, node, BUCKET))
+		snprintf(out->bucket_why, sizeof(out->bucket_why), "%.*s",
 		    SPAN_ARG(line));
 }

@@ -9,6 +9,8 @@
  *	       snapshots, by spaces; and why it takes in no entry, to the end
  *	"lacks/" node "/import" -> its run; and why the files of an import, which
  *	       may be one that is only offered, do not come, to the end: at once
+ *	"lacks/" node "/bucket" -> its run; and why the last file that it put into
+ *	       the bucket did not get there, to the end, until one does
  *
  * A text of another run than that of the node's record is of before, and says
  * nothing. Nodes of an earlier version tell none.
@@ -36,6 +38,7 @@ struct lacks {
 	    snapshots; /* of its part that it may get; 0 without the import */
 	char stands[LACKS_REASON_MAX]; /* why; "": it takes in the log */
 	char import_why[LACKS_WHY_MAX]; /* "": no import fails to come */
+	char bucket_why[LACKS_WHY_MAX]; /* "": the bucket takes its files */
 };
 
 /* Of this node, now: its files, and none where its cluster.conf shares none. */
@@ -67,6 +70,10 @@ enum err lacks_tell(struct lacks_telling *telling, struct store *store,
 
 /* Tells why the files of an import do not come; nothing: they do, or none is to. */
 enum err lacks_tell_import(struct lacks_note *note, struct engine *engine,
+    const struct engine_node *own, const struct fault *why);
+
+/* The same of files that are not put into the bucket. */
+enum err lacks_tell_bucket(struct lacks_note *note, struct engine *engine,
     const struct engine_node *own, const struct fault *why);
 
 /* --- what is told --------------------------------------------------------- */

@@ -202,6 +202,7 @@ push_file(
 			err = put_piece(pushing, id, i, &fault);
 	if (err == ERR_OK)
 		pushing->pushed.files++;
+	pushing->pushed.refused = err != ERR_OK && err != ERR_DAMAGED;
 	pushing->lacks = pushing->lacks || err == ERR_DAMAGED;
 	if (err == ERR_DAMAGED && !files_have(pushing->dir, id))
 		return ERR_OK;

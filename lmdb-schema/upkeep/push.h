@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/err.h"
@@ -17,6 +18,7 @@ struct store;
 
 struct pushed {
 	uint64_t files, bytes; /* that were put */
+	bool refused; /* the bucket did not take one, or was not reached then */
 };
 
 /*

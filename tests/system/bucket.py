@@ -199,6 +199,41 @@ def nodes_go_on_without_the_bucket():
         assert not look["reachable"] and look["error"], look
 
 
+def a_full_bucket_is_told_by_the_import_and_afterwards():
+    """Of a node alone, whose refused import leaves nothing that is to be put."""
+    with Double() as bucket, Etcd() as etcd, \
+            Keeper(etcd, bucket, copies=3) as one:
+        wait_until(one.is_pushed, "the bucket has all")
+        fault = "node node0 does not get its files into the bucket: "
+
+        def told():
+            return [text for text in one.status()["faults"]
+                    if text.startswith(fault)]
+
+        def refusal():
+            return one.ctl_any("import", "--quiet", one.delivery("full")).stderr
+
+        assert told() == []
+        bucket.fault = refuse(507, "Full", "PUT")
+
+        # gridapi may be slower than an import that nobody else can have.
+        wait_until(lambda: "the bucket does not get them: " in refusal(),
+                   "the import has the reason")
+        said = refusal()
+        assert "nothing was changed" in said and "it answered 507 Full" in \
+            said, said
+        assert "0 files put" in one.ctl("cluster", "push")
+        # Once more than that gridapi has looked, and found nothing to put.
+        asked = len(bucket.asked)
+        wait_until(lambda: len(bucket.asked) > asked, "gridapi looks again")
+        assert len(told()) == 1 and "make room" in told()[0], one.status()
+        assert fault in one.ctl_any("doctor").stdout
+        bucket.fault = None
+        one.ctl("compute", "--quiet", "--all")
+        wait_until(lambda: told() == [], one.status)
+        assert "the bucket takes files again" in one.log()
+
+
 def wrong_bytes_are_not_shown():
     with Double() as bucket, Etcd() as etcd, \
             Keeper(etcd, bucket, copies=2) as one, \
@@ -241,5 +276,6 @@ if __name__ == "__main__":
                a_snapshot_that_its_node_has_not_put_comes_from_another,
                what_nothing_needs_is_removed_from_the_bucket,
                nodes_go_on_without_the_bucket,
+               a_full_bucket_is_told_by_the_import_and_afterwards,
                wrong_bytes_are_not_shown,
                the_emulator_takes_what_is_signed])

@@ -166,6 +166,12 @@ tell_lacks(struct cluster_looking *status, const struct engine_node *node,
 		cluster_look_unwell(status, here, todo,
 		    "node %s does not get the snapshots that it lacks: %s",
 		    node->name, cmd_count(lacks->snapshots));
+	if (lacks->bucket_why[0] != '\0')
+		cluster_look_unwell(status, here,
+		    "mend that; the next file that gets there ends this, and "
+		    "'gridctl cluster push' on that node puts what is lacking",
+		    "node %s does not get its files into the bucket: %s",
+		    node->name, lacks->bucket_why);
 }
 
 static void
@@ -188,6 +194,7 @@ add_node(struct cluster_looking *status, const struct engine_node *node,
 		members_int(
 		    &status->json, "lacksSnapshots", (int64_t)lacks->snapshots);
 		members_given(&status->json, "standsStill", lacks->stands);
+		members_given(&status->json, "pushFails", lacks->bucket_why);
 		jsonw_object_end(&status->json);
 	} else
 		buf_addf(status->text,

@@ -195,22 +195,31 @@ START_TEST(what_could_not_be_told_is_told_later)
 }
 END_TEST
 
-START_TEST(why_an_import_does_not_come_is_told_once_and_taken_back)
+/* Of an import that does not come, and of the bucket. */
+static const struct reason {
+	enum err (*tell)(struct lacks_note *note, struct engine *engine,
+	    const struct engine_node *own, const struct fault *why);
+	const char *name;
+} reasons[] = {
+    {lacks_tell_import, "lacks/one/import"},
+    {lacks_tell_bucket, "lacks/one/bucket"},
+};
+
+START_TEST(a_reason_is_told_once_and_taken_back)
 {
+	const struct reason *of = &reasons[_i];
 	struct fault why;
 
 	fault_clear(&why);
 	fault_set(&why, "/data/x", "the disk is full");
 	for (unsigned i = 0; i < 2; i++)
-		ck_assert_int_eq(
-		    lacks_tell_import(&note, &engine, &own, &why), ERR_OK);
-	ck_assert_str_eq(name_there, "lacks/one/import");
+		ck_assert_int_eq(of->tell(&note, &engine, &own, &why), ERR_OK);
+	ck_assert_str_eq(name_there, of->name);
 	ck_assert_str_eq(text_there, "r1 /data/x: the disk is full");
 	ck_assert_uint_eq(requests, 1);
 	fault_clear(&why);
 	for (unsigned i = 0; i < 2; i++)
-		ck_assert_int_eq(
-		    lacks_tell_import(&note, &engine, &own, &why), ERR_OK);
+		ck_assert_int_eq(of->tell(&note, &engine, &own, &why), ERR_OK);
 	ck_assert_str_eq(text_there, "");
 	ck_assert_uint_eq(requests, 2);
 }
@@ -234,18 +243,21 @@ static const struct {
 	const char *name, *text, *node, *run;
 	struct lacks found;
 } told[] = {
-    {"lacks/one", "r1 4 0", "one", "r1", {4, 0, "", ""}},
-    {"lacks/one", "r1 0 12", "one", "r1", {0, 12, "", ""}},
-    {"lacks/one", "r1 0 12 no room: a", "one", "r1", {0, 12, "no room: a", ""}},
-    {"lacks/one", "r1 0 12 no room: a", "one", "r2", {0, 0, "", ""}},
+    {"lacks/one", "r1 4 0", "one", "r1", {4, 0, "", "", ""}},
+    {"lacks/one", "r1 0 12", "one", "r1", {0, 12, "", "", ""}},
+    {"lacks/one", "r1 0 12 no room: a", "one", "r1",
+	{0, 12, "no room: a", "", ""}},
+    {"lacks/one", "r1 0 12 no room: a", "one", "r2", {0, 0, "", "", ""}},
     {"lacks/one/import", "r1 no room: a", "one", "r1",
-	{0, 0, "", "no room: a"}},
-    {"lacks/one/import", "r1 no room: a", "one", "r2", {0, 0, "", ""}},
-    {"lacks/one/import", "r1 no room: a", "on", "r1", {0, 0, "", ""}},
-    {"lacks/one", "r1 0 12", "on", "r1", {0, 0, "", ""}},
-    {"lacks/one", "r1 -1 x", "one", "r1", {0, 0, "", ""}},
-    {"lacks/one", "", "one", "r1", {0, 0, "", ""}},
-    {"lacks/one", "r1", "one", "r1", {0, 0, "", ""}},
+	{0, 0, "", "no room: a", ""}},
+    {"lacks/one/bucket", "r1 full: a", "one", "r1", {0, 0, "", "", "full: a"}},
+    {"lacks/one/bucket", "r1 full: a", "one", "r2", {0, 0, "", "", ""}},
+    {"lacks/one/import", "r1 no room: a", "one", "r2", {0, 0, "", "", ""}},
+    {"lacks/one/import", "r1 no room: a", "on", "r1", {0, 0, "", "", ""}},
+    {"lacks/one", "r1 0 12", "on", "r1", {0, 0, "", "", ""}},
+    {"lacks/one", "r1 -1 x", "one", "r1", {0, 0, "", "", ""}},
+    {"lacks/one", "", "one", "r1", {0, 0, "", "", ""}},
+    {"lacks/one", "r1", "one", "r1", {0, 0, "", "", ""}},
 };
 
 START_TEST(a_text_is_of_its_run_alone)
@@ -265,6 +277,7 @@ START_TEST(a_text_is_of_its_run_alone)
 	ck_assert_uint_eq(found.snapshots, told[_i].found.snapshots);
 	ck_assert_str_eq(found.stands, told[_i].found.stands);
 	ck_assert_str_eq(found.import_why, told[_i].found.import_why);
+	ck_assert_str_eq(found.bucket_why, told[_i].found.bucket_why);
 	buf_fini(&lines);
 }
 END_TEST
@@ -281,8 +294,8 @@ test_suite(void)
 	tcase_add_test(tc, a_node_that_takes_in_no_entry_tells_why);
 	tcase_add_loop_test(tc, what_is_told_elsewhere_is_no_standing, 0, 2);
 	tcase_add_test(tc, what_could_not_be_told_is_told_later);
-	tcase_add_test(
-	    tc, why_an_import_does_not_come_is_told_once_and_taken_back);
+	tcase_add_loop_test(tc, a_reason_is_told_once_and_taken_back, 0,
+	    sizeof(reasons) / sizeof(reasons[0]));
 	tcase_add_test(tc, a_node_that_shares_no_files_lacks_nothing);
 	tcase_add_loop_test(tc, a_text_is_of_its_run_alone, 0,
 	    (int)(sizeof(told) / sizeof(told[0])));
