@@ -76,6 +76,12 @@ fail_shared(struct call *call, enum err err)
 		    "Nothing was stored: this node was away for too long, and "
 		    "has to join the others anew. Its pages are of before. "
 		    "Another node takes the request.");
+	case ERR_FORKED:
+		return fail_for_now(call,
+		    "Nothing was stored: the nodes' shared log has lost "
+		    "entries that this node has, or is another one. The "
+		    "operator decides which is right: 'gridctl cluster "
+		    "status' says how. What is there can be read.");
 	case ERR_VERSION:
 		return fail_for_now(call,
 		    "Nothing was stored: this node's program is of an earlier "

@@ -24,6 +24,7 @@
 /* A cluster's name; and with its epoch, which comes behind it from 1 on. */
 #define ENGINE_NAME_MAX 64
 #define ENGINE_EPOCH_NAME_MAX (ENGINE_NAME_MAX + 24)
+#define ENGINE_EPOCH_TEXT_MAX 160
 
 /* A node, as it tells the others of itself. Texts end with a NUL. */
 #define ENGINE_NODE_NAME_MAX 64
@@ -73,7 +74,7 @@ struct engine {
 	 *                `id`, ENGINE_ID_LEN bytes
 	 *   ERR_NOT_FOUND  it was not appended: an entry behind `after` is
 	 *                trimmed
-	 *   ERR_DAMAGED  it was not appended: the log has not the entries that
+	 *   ERR_FORKED   it was not appended: the log has not the entries that
 	 *                this node has. A door that cannot compare the chains
 	 *                tells it of a log that is too short.
 	 */

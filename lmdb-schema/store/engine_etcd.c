@@ -342,12 +342,6 @@ append_known(struct etcd *etcd, struct lane *lane, const struct etcd_log *of,
 		err = etcd_appended(buf_span(&lane->answer), after, id);
 		if (err == ERR_BAD_INPUT)
 			err = ERR_UNKNOWN;
-		if (err == ERR_DAMAGED || err == ERR_NOT_FOUND)
-			log_error(
-			    "log: etcd has not the entries that this node has: "
-			    "log=%u number=%llu: was another cluster's etcd "
-			    "named, or an empty one?",
-			    of->log, (unsigned long long)after);
 	}
 	note(etcd, lane, err);
 	return err;

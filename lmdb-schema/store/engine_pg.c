@@ -348,7 +348,7 @@ find_why(struct door *door, struct lane *lane, const struct append *append)
 	if (err != ERR_OK)
 		return err;
 	if (pg_rows(pg_answer(lane->pg)) == 0)
-		return append->after == 0 ? ERR_NOT_FOUND : ERR_DAMAGED;
+		return append->after == 0 ? ERR_NOT_FOUND : ERR_FORKED;
 	head = pg_number(pg_answer(lane->pg), 0, 0);
 	/* Another node has begun the log, after this one looked. */
 	if (head == 0 && append->after == 0 &&
@@ -356,7 +356,7 @@ find_why(struct door *door, struct lane *lane, const struct append *append)
 		return ERR_NOT_FOUND;
 	/* With its number and another chain, it is another log. */
 	if (head <= append->after)
-		return ERR_DAMAGED;
+		return ERR_FORKED;
 	if (pg_is_null(pg_answer(lane->pg), 0, 1))
 		return ERR_BEHIND;
 	if (!span_eq(pg_bytes(pg_answer(lane->pg), 0, 1), append->id))
@@ -390,14 +390,9 @@ append_known(struct door *door, struct lane *lane, const struct append *append)
 			err = ERR_AWAY;
 	}
 	if (err == ERR_NOT_FOUND)
-		err = ERR_DAMAGED;
+		err = ERR_FORKED;
 	if (err == ERR_DENIED)
 		err = ERR_AWAY;
-	if (err == ERR_DAMAGED)
-		log_error("log: PostgreSQL has not the entries that this node "
-			  "has: log=%u number=%llu: did a failover forget "
-			  "them, or was another database named?",
-		    append->log, (unsigned long long)append->after);
 	engine_pg_note(door, lane, err);
 	return err;
 }

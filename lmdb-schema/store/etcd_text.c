@@ -393,7 +393,7 @@ compare_failed(
 	if (err != ERR_OK)
 		return err;
 	if (head < after)
-		return ERR_DAMAGED;
+		return ERR_FORKED;
 	err = take_range(pair, &walk);
 	if (err != ERR_OK)
 		return err;

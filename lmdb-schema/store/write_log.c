@@ -8,6 +8,7 @@
 #include "common/date.h"
 #include "common/kv/kv_ops.h"
 #include "common/log.h"
+#include "common/seldom.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/zstd.h"
 
@@ -170,8 +171,21 @@ take_ops(struct buf *ops, struct write_log_place *place, struct span bytes)
 		err = advance(place, buf_span(ops));
 	if (err == ERR_OK &&
 	    memcmp(place->chain, entry.chain, sizeof(place->chain)) != 0)
-		err = ERR_DAMAGED;
+		err = ERR_FORKED;
 	return err == ERR_BAD_INPUT ? ERR_DAMAGED : err;
+}
+
+enum err
+write_log_check(const struct write_log_place *place, struct span entry)
+{
+	struct write_log_place next = *place;
+	struct buf ops;
+	enum err err;
+
+	buf_init(&ops, WRITE_LOG_OPS_MAX);
+	err = take_ops(&ops, &next, entry);
+	buf_fini(&ops);
+	return err;
 }
 
 static enum err
@@ -219,6 +233,72 @@ write_log_apply(struct kv *kv, uint64_t number, struct span entry)
 	return err;
 }
 
+/* --- a log that has not what is here -------------------------------------- */
+
+/* Each refused write and each look meets it. */
+static enum err
+tell_forked(uint64_t number)
+{
+	uint64_t before;
+
+	if (seldom_fails_of("log: fork", &before, date_monotonic_ns()))
+		log_error("log: it has lost entries that this node has: "
+			  "number=%llu times=%llu: was it restored from an "
+			  "older copy, or was another one named? 'gridctl "
+			  "cluster status' says what to do",
+		    (unsigned long long)number, (unsigned long long)before + 1);
+	return ERR_FORKED;
+}
+
+static enum err
+tell_ended(void)
+{
+	uint64_t before;
+
+	if (seldom_fails_of("log: end", &before, date_monotonic_ns()))
+		log_error("log: it has ended for this node, and the cluster "
+			  "has begun again: times=%llu: 'gridctl cluster "
+			  "status' says what to do",
+		    (unsigned long long)before + 1);
+	return ERR_OUTRUN;
+}
+
+/*
+ * The log has fewer entries than the environment: lost, or the cluster has begun
+ * again without this node.
+ */
+static enum err
+find_loss(struct engine *engine, struct kv_txn *txn, uint64_t number)
+{
+	struct buf text;
+	uint64_t own, now;
+	enum err err = store_number(txn, "epoch", &own);
+
+	buf_init(&text, ENGINE_EPOCH_TEXT_MAX);
+	if (err == ERR_OK)
+		err = engine->epoch(engine, &text);
+	now = engine_epoch_number(buf_span(&text));
+	buf_fini(&text);
+	if (err != ERR_OK)
+		return err;
+	return now > own ? tell_ended() : tell_forked(number);
+}
+
+static enum err
+find_loss_of(struct engine *engine, struct kv *kv, uint64_t number)
+{
+	struct kv_txn *txn;
+	enum err err = kv_read(&txn, kv);
+
+	if (err != ERR_OK)
+		return err;
+	err = find_loss(engine, txn, number);
+	kv_abort(txn);
+	return err;
+}
+
+/* --- following ------------------------------------------------------------ */
+
 static enum err
 follow_one(void *context, uint64_t number, struct span entry)
 {
@@ -234,17 +314,9 @@ follow_one(void *context, uint64_t number, struct span entry)
 		log_error("log: an entry of another node cannot be applied, "
 			  "this node stays as it is: number=%llu error=%s",
 		    (unsigned long long)number, err_text(err));
+	else if (err == ERR_FORKED)
+		tell_forked(number - 1);
 	return err == ERR_EXISTS ? ERR_OK : err;
-}
-
-static enum err
-tell_lost(uint64_t number, uint64_t head)
-{
-	log_error("log: it has lost entries that this node has: "
-		  "number=%llu head=%llu: was it restored from an "
-		  "older copy, or was another one named?",
-	    (unsigned long long)number, (unsigned long long)head);
-	return ERR_DAMAGED;
 }
 
 enum err
@@ -262,12 +334,15 @@ write_log_catch_up(struct engine *engine, enum store_env log, struct kv *kv)
 	if (err != ERR_OK || heads[log] == place.number)
 		return err;
 	if (heads[log] < place.number)
-		return tell_lost(place.number, heads[log]);
+		return find_loss_of(engine, kv, place.number);
 	err = write_log_follow(engine, log, kv);
 	if (err == ERR_OK)
 		err = write_log_place_of(&place, kv);
 	/* No entry is left to tell that others are missing. */
-	return err == ERR_OK && place.number < heads[log] ? ERR_OUTRUN : err;
+	if (err == ERR_OK && place.number < heads[log])
+		err = ERR_OUTRUN;
+	return err == ERR_OUTRUN && heads[log] >= ENGINE_ENDED ? tell_ended()
+							       : err;
 }
 
 enum err
@@ -338,7 +413,7 @@ append_ops(struct engine *engine, enum store_env log, struct kv_txn *txn,
 	if (err == ERR_OK)
 		err = append(engine, log, &before, id, buf_span(&entry));
 	buf_fini(&entry);
-	return err;
+	return err == ERR_FORKED ? find_loss(engine, txn, before.number) : err;
 }
 
 static enum err
@@ -366,7 +441,7 @@ confirm(struct engine *engine, enum store_env log, struct kv_txn *txn)
 	if (err != ERR_OK || heads[log] == place.number)
 		return err;
 	if (heads[log] < place.number)
-		return tell_lost(place.number, heads[log]);
+		return find_loss(engine, txn, place.number);
 	err = engine->read(engine, log, place.number, tell_behind, NULL);
 	return err == ERR_OK ? ERR_NOT_FOUND : err;
 }

@@ -66,7 +66,9 @@ enum err write_log_place_of(struct write_log_place *out, struct kv *kv);
  *                write_log_follow()
  *   ERR_STORED   it is in the log, and the commit failed here: the disk is
  *                full, for one. It comes with write_log_follow(), too
- *   ERR_OUTRUN   nothing was stored: entries are trimmed that are missing here
+ *   ERR_OUTRUN   nothing was stored: entries are trimmed that are missing here,
+ *                or the log has ended
+ *   ERR_FORKED   nothing was stored: the log has not the entries that are here
  *   ERR_VERSION  nothing was stored: the nodes write a later version
  */
 enum err write_log_commit(struct engine *engine, enum store_env log,
@@ -75,16 +77,17 @@ enum err write_log_commit(struct engine *engine, enum store_env log,
 /*
  * Applies what other nodes have appended, each entry in a commit of its own.
  * ERR_AWAY; ERR_OUTRUN when the next one is trimmed; ERR_VERSION for an entry of
- * a later version, ERR_DAMAGED for one that does not follow the chain: what came
- * before it is applied.
+ * a later version, ERR_FORKED for one that does not follow the chain, ERR_DAMAGED
+ * for one that cannot be read: what came before it is applied.
  */
 enum err write_log_follow(
     struct engine *engine, enum store_env log, struct kv *kv);
 
 /*
  * The same, after a look at the log's number, which it has then reached.
- * ERR_DAMAGED also when the log
- * ends before the environment's place: it has lost entries.
+ * ERR_FORKED also when the log ends before the environment's place: it has lost
+ * entries. ERR_OUTRUN also when it has ended, and the cluster has begun a later
+ * epoch than the environment's.
  */
 enum err write_log_catch_up(
     struct engine *engine, enum store_env log, struct kv *kv);
@@ -94,3 +97,10 @@ enum err write_log_catch_up(
  * where one before it is missing; and see write_log_follow().
  */
 enum err write_log_apply(struct kv *kv, uint64_t number, struct span entry);
+
+/*
+ * Whether the entry is the next one behind this place: ERR_FORKED, ERR_DAMAGED,
+ * ERR_VERSION.
+ */
+enum err write_log_check(
+    const struct write_log_place *place, struct span entry);

@@ -172,7 +172,7 @@ static bool
 is_of_log(enum err err)
 {
 	return err == ERR_UNKNOWN || err == ERR_STORED || err == ERR_AWAY ||
-	    err == ERR_OUTRUN;
+	    err == ERR_OUTRUN || err == ERR_FORKED;
 }
 
 /*

@@ -243,7 +243,8 @@ publish_computed(void *context, const struct catalog_entry *computed)
 			  "generation=%016llx",
 		    SPAN_ARG(flight->supplier),
 		    (unsigned long long)computed->generation);
-	if (err != ERR_NOT_READY && err != ERR_AWAY && err != ERR_OUTRUN)
+	if (err != ERR_NOT_READY && err != ERR_AWAY && err != ERR_OUTRUN &&
+	    err != ERR_FORKED)
 		return err;
 	tell_alone(
 	    flight, err == ERR_NOT_READY ? "another import" : err_text(err));

@@ -51,7 +51,7 @@ look_at_append(struct span answer)
 {
 	enum err err = etcd_appended(answer, 4, SPAN("abcdefghijklmnop"));
 
-	FUZZ_CHECK(err == ERR_OK || err == ERR_BEHIND || err == ERR_DAMAGED ||
+	FUZZ_CHECK(err == ERR_OK || err == ERR_BEHIND || err == ERR_FORKED ||
 	    err == ERR_NOT_FOUND || err == ERR_BAD_INPUT);
 }
 

@@ -97,8 +97,18 @@ get_heads(struct engine *engine, bool sure, uint64_t heads[STORE_ENVS])
 	return sure && is_away ? ERR_AWAY : ERR_OK;
 }
 
+static const char *epoch = ""; /* of the cluster; the nodes' is 0 */
+
+static enum err
+get_epoch(struct engine *engine, struct buf *text)
+{
+	(void)engine;
+	buf_add_span(text, span_of(epoch));
+	return buf_end(text);
+}
+
 static struct engine engine = {
-    .append = append, .read = read_log, .heads = get_heads};
+    .append = append, .read = read_log, .heads = get_heads, .epoch = get_epoch};
 static struct store *nodes[2];
 
 static void
@@ -126,6 +136,7 @@ make_nodes(void)
 	open_node(1);
 	count = appends = bad = stale = lost = 0;
 	is_away = is_trimmed = false;
+	epoch = "";
 }
 
 static void
@@ -358,7 +369,7 @@ START_TEST(what_changes_nothing_is_of_the_newest_state)
 	ck_assert_int_eq(look(1, &seen), ERR_OUTRUN);
 	is_trimmed = false;
 	lost = 2;
-	ck_assert_int_eq(look(1, &seen), ERR_DAMAGED);
+	ck_assert_int_eq(look(1, &seen), ERR_FORKED);
 	ck_assert_int_eq(quiet_lines(), 1);
 	ck_assert_uint_eq(appends, 2);
 }
@@ -379,10 +390,10 @@ START_TEST(entries_are_applied_once_and_in_order)
 	for (unsigned i = 0; i < 2; i++)
 		bytes[i] = span_make(entries[i].bytes, entries[i].len);
 	ck_assert_int_eq(apply(2, bytes[1]), ERR_NOT_FOUND);
-	ck_assert_int_eq(apply(1, bytes[1]), ERR_DAMAGED);
+	ck_assert_int_eq(apply(1, bytes[1]), ERR_FORKED);
 	ck_assert_int_eq(apply(1, bytes[0]), ERR_OK);
 	ck_assert_int_eq(apply(1, bytes[0]), ERR_EXISTS);
-	ck_assert_int_eq(apply(2, bytes[0]), ERR_DAMAGED);
+	ck_assert_int_eq(apply(2, bytes[0]), ERR_FORKED);
 	must_have(1, "a");
 	ck_assert_int_eq(apply(2, bytes[1]), ERR_OK);
 	must_have(1, "ab");
@@ -416,7 +427,8 @@ START_TEST(a_damaged_entry_is_refused)
 			continue;
 		entry->bytes[bit / 8] ^= (char)(1 << bit % 8);
 		err = apply(1, span_make(entry->bytes, entry->len));
-		ck_assert_msg(err == ERR_DAMAGED || err == ERR_VERSION,
+		ck_assert_msg(err == ERR_DAMAGED || err == ERR_FORKED ||
+			err == ERR_VERSION,
 		    "bit %zu: %s", bit, err_text(err));
 		entry->bytes[bit / 8] ^= (char)(1 << bit % 8);
 	}
@@ -453,8 +465,24 @@ START_TEST(a_head_of_a_moment_before_is_no_loss)
 	ck_assert_int_eq(quiet_lines(), 0);
 	is_away = false;
 	lost = 1;
-	ck_assert_int_eq(catch_up(0), ERR_DAMAGED);
+	ck_assert_int_eq(catch_up(0), ERR_FORKED);
 	ck_assert_int_eq(quiet_lines(), 1);
+}
+END_TEST
+
+/* The log was lost, and another node has begun again: this one has to join. */
+START_TEST(a_lost_log_has_ended_where_a_later_epoch_has_begun)
+{
+	size_t seen;
+
+	ck_assert_int_eq(add(0, 'a'), ERR_OK);
+	lost = stale = 1;
+	epoch = "0 7 x";
+	ck_assert_int_eq(catch_up(0), ERR_FORKED);
+	epoch = "1 7 x";
+	ck_assert_int_eq(catch_up(0), ERR_OUTRUN);
+	ck_assert_int_eq(look(0, &seen), ERR_OUTRUN);
+	ck_assert_int_eq(quiet_lines(), 2);
 }
 END_TEST
 
@@ -469,6 +497,7 @@ test_suite(void)
 	tcase_add_test(tc, each_node_writes_behind_what_the_other_wrote);
 	tcase_add_test(tc, a_log_out_of_reach_stores_nothing);
 	tcase_add_test(tc, a_head_of_a_moment_before_is_no_loss);
+	tcase_add_test(tc, a_lost_log_has_ended_where_a_later_epoch_has_begun);
 	tcase_add_loop_test(tc, an_unknown_outcome_is_asked_for_again, 0, 2);
 	tcase_add_test(tc, an_outcome_that_stays_unknown_comes_with_the_log);
 	tcase_add_test(
