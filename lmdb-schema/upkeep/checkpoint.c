@@ -18,6 +18,7 @@
 #include "lmdb-schema/upkeep/computed.h"
 #include "lmdb-schema/upkeep/edition.h"
 #include "lmdb-schema/upkeep/parcel.h"
+#include "lmdb-schema/upkeep/standing.h"
 
 /* --- notes ---------------------------------------------------------------- */
 
@@ -134,8 +135,6 @@ fill(struct making *making, struct kv *copy)
 	err = write_log_place(&place, txn);
 	if (err == ERR_OK)
 		err = store_number(txn, "epoch", &making->parcel->epoch);
-	if (err == ERR_OK && making->parcel->epoch == STORE_EPOCH_LEFT)
-		err = ERR_OUTRUN; /* no node of the cluster could use it */
 	making->parcel->number = place.number;
 	memcpy(making->parcel->chain, place.chain, sizeof(place.chain));
 	if (err == ERR_OK)
@@ -229,6 +228,9 @@ checkpoint_make(
 	parcel.made_ms = date_now_ms();
 	if (err == ERR_BUSY)
 		fault_set(fault, "checkpoint", "another process makes one");
+	/* No node could go on from one that the log has not. */
+	if (err == ERR_OK)
+		err = standing_check(store, fault);
 	if (err == ERR_OK)
 		err = make(&making, out);
 	if (err == ERR_OK)

@@ -40,7 +40,10 @@ struct checkpoints {
 /* Lists the checkpoints that the engine names; beyond the maximum the newest. */
 enum err checkpoint_list(struct checkpoints *out, struct engine *engine);
 
-/* Makes one and names it. ERR_BUSY: another process is at it. */
+/*
+ * Makes one and names it. ERR_BUSY: another process is at it; ERR_FORKED, ERR_OUTRUN:
+ * the log does not go on from this node's state (standing.h).
+ */
 enum err checkpoint_make(
     struct checkpoint *out, struct store *store, struct fault *fault);
 

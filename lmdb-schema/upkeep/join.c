@@ -11,7 +11,6 @@
 
 #include "common/date.h"
 #include "common/fs.h"
-#include "common/hex.h"
 #include "common/log.h"
 #include "lmdb-schema/state/share.h"
 #include "lmdb-schema/store/cluster.h"
@@ -25,8 +24,7 @@
 #include "lmdb-schema/upkeep/join_record.h"
 #include "lmdb-schema/upkeep/parcel.h"
 #include "lmdb-schema/upkeep/roster.h"
-
-#define EPOCH_TEXT_MAX 160
+#include "lmdb-schema/upkeep/standing.h"
 
 /* --- what an engine knows ------------------------------------------------- */
 
@@ -91,19 +89,6 @@ end_with(struct store *store, enum err err, struct fault *fault)
 	away(err, store == NULL ? NULL : store_engine(store), fault);
 	store_close(store);
 	return err;
-}
-
-/* "EPOCH NUMBER CHAIN" */
-static void
-write_epoch(
-    struct buf *text, uint64_t epoch, const struct write_log_place *place)
-{
-	char chain[2 * DIGEST_SHA256_LEN + 1];
-
-	hex_text(chain, place->chain, sizeof(place->chain));
-	buf_clear(text);
-	buf_addf(text, "%llu %llu %s", (unsigned long long)epoch,
-	    (unsigned long long)place->number, chain);
 }
 
 static struct span
@@ -177,7 +162,7 @@ check_begun(struct engine *engine, const struct buf *now, struct fault *fault)
 	struct buf known;
 	enum err err;
 
-	buf_init(&known, EPOCH_TEXT_MAX);
+	buf_init(&known, ENGINE_EPOCH_TEXT_MAX);
 	err = engine->epoch(engine, &known);
 	if (err == ERR_OK && !span_eq(buf_span(&known), buf_span(now)))
 		err = refuse_begun(engine, fault);
@@ -199,7 +184,7 @@ begin_first(struct store *store, uint64_t epoch, struct write_log_place *place,
 			err = store_write_local(
 			    store, STORE_STATE, mark_first, place);
 	}
-	write_epoch(now, 1, place);
+	standing_epoch_text(now, 1, place);
 	/* A kill may have come before the checkpoint, or before the number. */
 	if (err == ERR_OK && epoch == 1)
 		return check_begun(engine, now, fault);
@@ -220,7 +205,7 @@ join_begin(const char *dir, struct fault *fault)
 	struct buf now;
 	enum err err = check_told(dir, fault);
 
-	buf_init(&now, EPOCH_TEXT_MAX);
+	buf_init(&now, ENGINE_EPOCH_TEXT_MAX);
 	if (err == ERR_OK)
 		err = check_unused(dir, fault);
 	if (err == ERR_OK)
@@ -253,8 +238,15 @@ check_lost(struct again *again)
 
 	if (err != ERR_OK || heads[STORE_STATE] < again->place.number)
 		return err;
-	fault_set(again->fault, engine->title,
-	    "has all entries that this node has: nothing is lost");
+	if (standing_of(engine, &again->place) == ERR_FORKED)
+		fault_set(again->fault, engine->title,
+		    "has lost entries that this node has, and has others "
+		    "instead: to give up this node's, 'gridctl cluster join "
+		    "--anew' here; to give up the log's, another name in all "
+		    "cluster.conf, and this command again");
+	else
+		fault_set(again->fault, engine->title,
+		    "has all entries that this node has: nothing is lost");
 	return ERR_EXISTS;
 }
 
@@ -265,7 +257,7 @@ begin_next(struct again *again)
 	uint64_t known;
 	enum err err = engine->epoch(engine, &again->before);
 
-	write_epoch(&again->now, again->epoch + 1, &again->place);
+	standing_epoch_text(&again->now, again->epoch + 1, &again->place);
 	if (err == ERR_OK)
 		err = buf_end(&again->now);
 	/* A kill may have come before the number was put here. */
@@ -313,8 +305,8 @@ join_begin_again(
 	struct again again = {.fault = fault};
 	enum err err = check_told(dir, fault);
 
-	buf_init(&again.before, EPOCH_TEXT_MAX);
-	buf_init(&again.now, EPOCH_TEXT_MAX);
+	buf_init(&again.before, ENGINE_EPOCH_TEXT_MAX);
+	buf_init(&again.now, ENGINE_EPOCH_TEXT_MAX);
 	if (err == ERR_OK)
 		err = check_unused(dir, fault);
 	if (err == ERR_OK)
@@ -396,6 +388,23 @@ get(struct state_of *of, const struct files_id *id, struct buf *out)
 	return err;
 }
 
+/* Of one that the log does not go on from, as it was restored, nothing more comes. */
+static enum err
+check_parcel(const struct parcel *parcel, struct state_of *of)
+{
+	struct write_log_place place = {.number = parcel->number};
+	enum err err;
+
+	memcpy(place.chain, parcel->chain, sizeof(place.chain));
+	err = standing_of(of->engine, &place);
+	if (err == ERR_FORKED || err == ERR_OUTRUN)
+		fault_set(of->fault, of->engine->title, "%s",
+		    err == ERR_FORKED
+			? "has lost entries that this checkpoint has"
+			: "has trimmed the entries behind this checkpoint");
+	return err;
+}
+
 static enum err
 get_parcel(struct parcel *parcel, struct state_of *of,
     const struct checkpoint *checkpoint)
@@ -415,12 +424,35 @@ get_parcel(struct parcel *parcel, struct state_of *of,
 	if (parcel->number != checkpoint->number ||
 	    parcel->epoch != of->joining->epoch)
 		err = ERR_DAMAGED;
+	if (err == ERR_OK)
+		err = check_parcel(parcel, of);
 	for (unsigned i = 0; i < parcel->count && err == ERR_OK; i++)
 		err = get(of, &parcel->parts[i].file, NULL);
 	return err == ERR_OK ? get(of, &parcel->state, NULL) : err;
 }
 
-/* The newest one that comes whole. */
+/* Whether the one before may come, or be one that the log goes on from. */
+static bool
+may_pass_over(enum err err)
+{
+	return err == ERR_AWAY || err == ERR_DAMAGED || err == ERR_BAD_INPUT ||
+	    err == ERR_FORKED || err == ERR_OUTRUN;
+}
+
+static enum err
+tell_none(struct fault *fault, enum err err)
+{
+	struct fault last = *fault;
+
+	fault_clear(fault);
+	fault_set(fault, last.place,
+	    "%s: where no checkpoint can be had, 'gridctl cluster checkpoint' "
+	    "on a node that is current makes one",
+	    fault_is_set(&last) ? last.message : err_text(err));
+	return err;
+}
+
+/* The newest one that comes whole, and that the log goes on from. */
 static enum err
 get_newest(struct parcel *parcel, struct state_of *of)
 {
@@ -443,11 +475,11 @@ get_newest(struct parcel *parcel, struct state_of *of)
 		    (unsigned long long)one->number,
 		    fault_is_set(of->fault) ? of->fault->message
 					    : err_text(err));
-		if (i == 1 ||
-		    (err != ERR_AWAY && err != ERR_DAMAGED &&
-			err != ERR_BAD_INPUT))
+		if (!may_pass_over(err))
 			return err;
-		fault_clear(of->fault); /* the one before may come */
+		if (i == 1)
+			return tell_none(of->fault, err);
+		fault_clear(of->fault);
 		err = ERR_OK;
 	}
 	return err;
@@ -592,8 +624,8 @@ ends_where_it_begins(
 	struct buf text;
 	bool does;
 
-	buf_init(&text, EPOCH_TEXT_MAX);
-	write_epoch(&text, of->joining->epoch, place);
+	buf_init(&text, ENGINE_EPOCH_TEXT_MAX);
+	standing_epoch_text(&text, of->joining->epoch, place);
 	does =
 	    place->number > 0 && span_eq(buf_span(&text), buf_span(&of->epoch));
 	buf_fini(&text);
@@ -618,9 +650,12 @@ adopt(struct state_of *of)
 		err = store_set_epoch(store, of->joining->epoch);
 	} else if (err == ERR_OK && epoch == of->joining->epoch && epoch > 0 &&
 	    !of->joining->anew) {
-		err = store_follow(store);
+		err = standing_of(of->engine, &place);
+		if (err == ERR_OK)
+			err = store_follow(store);
 		of->joining->adopted = err == ERR_OK;
-		if (err == ERR_OUTRUN || err == ERR_DAMAGED)
+		if (err == ERR_OUTRUN || err == ERR_FORKED ||
+		    err == ERR_DAMAGED)
 			err = ERR_OK;
 	}
 	store_close(store);
@@ -741,7 +776,7 @@ join(const char *dir, struct joining *joining, struct fault *fault)
 		of->dir = dir;
 		of->joining = joining;
 		of->fault = fault;
-		buf_init(&of->epoch, EPOCH_TEXT_MAX);
+		buf_init(&of->epoch, ENGINE_EPOCH_TEXT_MAX);
 		err = join_all(of, there);
 		buf_fini(&of->epoch);
 		away(err, of->engine, fault);
