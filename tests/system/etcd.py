@@ -197,6 +197,8 @@ def a_node_without_etcd_tells_how_far_it_is_behind(engine=Etcd):
         assert grid.metric("gridapi_log_away") == 1
         assert grid.get("/readyz").status == 503
         assert grid.get("/healthz").status == 200
+        done = grid.ctl("cluster", "pull", check=False)
+        assert done.returncode == 1 and "out of reach" in done.stderr, done
         etcd.start(0)
         wait_until(lambda: behind(grid) == 0, "it is current again")
         wait_until(lambda: grid.metric("gridapi_log_away") == 0,

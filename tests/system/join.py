@@ -228,7 +228,11 @@ def a_log_that_has_ended_counts_no_entries():
         assert status["state"] is None and status["ended"], status
         done = spare.ctl("cluster", "status")
         assert "log   has ended" in done.stdout, done
-        assert "gridctl cluster join" in done.stdout, done
+        assert "'gridctl cluster join --anew', start it" in done.stdout, done
+        for words in (("cluster", "pull"), ("cluster", "checkpoint")):
+            done = spare.ctl(*words)
+            assert done.returncode == 1, done
+            assert "'gridctl cluster join --anew'" in done.stderr, done
 
 
 def a_log_is_not_trimmed_behind_a_node_that_joins():
@@ -471,6 +475,20 @@ def falls_behind(one, two, three, codes):
     assert three.ask("GET", "/api/v1/fournisseurs").status == 200
 
 
+def must_join(node, todo):
+    """The next epoch has begun without it: what is asked says so at once."""
+    for words in (("cluster", "status"), ("doctor",),
+                  ("cluster", "checkpoint"), ("cluster", "pull")):
+        done = node.ctl(*words, check=False)
+        said = done.stdout + done.stderr
+        assert done.returncode == 1, (words, done)
+        assert "the log of epoch 1 has ended: the cluster goes on with " \
+            "epoch 2" in said, (words, said)
+        assert todo in said, (words, said)
+        assert "goes on by itself" not in said, (words, said)
+    assert node.status()["ended"], node.status()
+
+
 def loses_the_log(engine, one, two, three, codes):
     """All of it, while one node has an entry that another one has not."""
     three.stop()
@@ -492,12 +510,16 @@ def loses_the_log(engine, one, two, three, codes):
     assert one.tables().split("\n")[2:] == wanted.split("\n")[2:]
     one.begin()
     # A node at the same entry goes on; one that is behind joins anew.
+    must_join(two, "'gridctl cluster join', start it")
+    wait_until(lambda: b"cluster join" in two.get("/readyz").body,
+               "it says that it must join")
     two.stop()
     assert "goes on" in two.ctl("cluster", "join")
     two.begin()
     three.start()
     answer = three.put(codes[8], "Y")
     assert answer.status in (500, 503), answer.text
+    must_join(three, "'gridctl cluster join --anew', start it")
     three.stop()
     done = three.ctl("cluster", "join", check=False)
     assert done.returncode == 1 and "--anew" in done.stderr, done.stderr

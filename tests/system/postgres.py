@@ -4,7 +4,6 @@ join.py do by etcd."""
 import atexit
 import glob
 import os
-import shutil
 import subprocess
 import sys
 
@@ -128,20 +127,9 @@ def a_server_that_forgot_is_told_and_not_written_to():
 
         assert key(one, "a").returncode == 0
         assert nodes.names(two) == ["a"]
-        server.stop()
-        copy = server.path("copy")
-        shutil.copytree(server.data, copy)
-        server.start()
-        wait_until(server.answers, "it answers")
+        server.save()
         assert key(one, "forgotten").returncode == 0
-        server.stop()
-        shutil.rmtree(server.data)
-        shutil.move(copy, server.data)
-        if server.user:
-            subprocess.run(["chown", "-R", server.user, server.data],
-                           check=True)
-        server.start()
-        wait_until(server.answers, "it answers")
+        server.restore()
         # Shorter than what the node has.
         done = key(one, "b")
         assert done.returncode == 1, done
@@ -162,6 +150,9 @@ def a_server_that_forgot_is_told_and_not_written_to():
         assert nodes.names(two) == ["a", "c", "d"]
         listed = nodes.ctl(one, "key", "list")
         assert "forgotten" in listed.stdout, listed
+        # A new epoch would take what the other has acknowledged since.
+        done = nodes.ctl(one, "cluster", "init", "--from", "2")
+        assert done.returncode == 1 and "another name" in done.stderr, done
         # Where the node is right, a log of another name begins with it.
         with open(one + "/cluster.conf") as file:
             text = file.read()
@@ -171,6 +162,103 @@ def a_server_that_forgot_is_told_and_not_written_to():
         assert done.returncode == 0, done
         assert key(one, "b").returncode == 0
         assert nodes.names(one) == ["a", "b", "forgotten"]
+
+
+def checkpoints(server):
+    """The rows that name them."""
+    return server.sql("SELECT cluster, name, text FROM product_grid_note "
+                      "WHERE encode(cluster, 'escape') = 'grid-%d.1' AND "
+                      "encode(name, 'escape') LIKE 'checkpoint/%%' "
+                      "ORDER BY name" % server.clusters).splitlines()
+
+
+def name_checkpoint(server, row):
+    server.sql("INSERT INTO product_grid_note VALUES (%s) "
+               "ON CONFLICT DO NOTHING" %
+               ", ".join("'%s'" % part for part in row.split("|")))
+
+
+def must_fail(node, *words):
+    done = node.ctl(*words, check=False)
+    assert done.returncode == 1, done
+    return done.stdout + done.stderr
+
+
+def is_told(node, said):
+    """By all that is asked, at once."""
+    for words in (("cluster", "status"), ("doctor",),
+                  ("cluster", "checkpoint"), ("cluster", "pull")):
+        told = must_fail(node, *words)
+        assert said in told, (words, told)
+        assert "'gridctl cluster join --anew'" in told, (words, told)
+        assert "'gridctl cluster init --from %s'" % node.number() in told, told
+        assert "goes on by itself" not in told, (words, told)
+
+
+def a_restored_server_is_named_and_joined_anew():
+    """One of two nodes has more than the server, and a checkpoint of it."""
+    with Shared.again() as server, join.Node(server) as one, \
+            join.Node(server, one) as two:
+        for node in (one, two):
+            wait_until(node.is_current, "it is current")
+        codes = one.articles
+        one.store(codes[0], "Y")
+        one.ctl("cluster", "checkpoint")
+        join.same(one, two)
+        two.stop()
+        server.save()
+        for code in codes[1:4]:
+            one.store(code, "Z")
+        one.ctl("cluster", "checkpoint")
+        forked = checkpoints(server)[-1]
+        number = int(one.number())
+        server.restore()
+        wait_until(lambda: "lost entries" in one.put(codes[4], "Y").text,
+                   "the loss is seen")
+        for _ in range(10):
+            answer = one.put(codes[4], "Y")
+            assert answer.status == 503, answer.text
+            assert answer.headers["Retry-After"], answer.headers
+            assert "Nothing was stored" in answer.text, answer.text
+        assert one.log().count("it has lost entries") < 10, one.log()
+        status = one.status()
+        assert 0 < status["state"] < number, status
+        is_told(one, "this node has %d entries, the log %d: the log was "
+                "restored from an older copy" % (number, status["state"]))
+        wait_until(lambda: " more than the log" in must_fail(
+            one, "cluster", "status"), "its record is there")
+        before = checkpoints(server)
+        wait_until(lambda: "lost entries" in
+                   one.get("/readyz").body.decode(), "it is not ready")
+        two.begin()
+        wait_until(lambda: any("lost entries" in node.get("standsStill", "")
+                               for node in two.status()["nodes"]),
+                   "the other node tells of it")
+        assert "'gridctl cluster status' on that node says what to do" in \
+            must_fail(two, "cluster", "status")
+        # The log grows beyond what the one has.
+        for code in codes[5:10]:
+            two.store(code, "A")
+        assert int(two.number()) > number
+        is_told(one, "and they are not the same")
+        assert checkpoints(server) == before
+        # Named by an earlier version, or its files are nobody's any more.
+        name_checkpoint(server, forked)
+        cluster, name, text = forked.split("|")
+        digits = b"%016x" % (int(two.number()) + 1)
+        name_checkpoint(server, "|".join(
+            (cluster, name[:-32] + digits.hex(),
+             "\\x" + (b"1 " + b"0" * 64 + b" 1").hex())))
+        two.stop()
+        assert "has joined" in two.ctl("cluster", "join", "--anew")
+        two.begin()
+        one.stop()
+        assert "--anew" in must_fail(one, "cluster", "join")
+        one.ctl("cluster", "join", "--anew")
+        one.begin()
+        one.store(codes[4], "Y")
+        join.same(one, two)
+        one.ctl("cluster", "checkpoint")
 
 
 def nodes_begin_and_join_and_begin_again():
@@ -349,6 +437,7 @@ if __name__ == "__main__":
                tables_that_another_node_makes_are_waited_for,
                nodes_see_each_other_and_a_dead_server_stops_writes_alone,
                a_server_that_forgot_is_told_and_not_written_to,
+               a_restored_server_is_named_and_joined_anew,
                nodes_begin_and_join_and_begin_again,
                a_user_without_rights_and_a_wrong_string_are_told,
                a_refusal_is_told_with_what_mends_it,

@@ -119,6 +119,22 @@ class Postgres(Engine):
         shutil.rmtree(self.data)
         self.make()
 
+    def save(self):
+        """As a backup does; restore() brings it back."""
+        self.stop()
+        shutil.copytree(self.data, self.path("copy"))
+        self.start()
+        wait_until(self.answers, "it answers")
+
+    def restore(self):
+        self.stop()
+        shutil.rmtree(self.data)
+        shutil.move(self.path("copy"), self.data)
+        if self.user:
+            subprocess.run(["chown", "-R", self.user, self.data], check=True)
+        self.start()
+        wait_until(self.answers, "it answers")
+
     def leader(self):
         return 0
 

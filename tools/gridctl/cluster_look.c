@@ -12,6 +12,7 @@
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/computed.h"
 #include "lmdb-schema/upkeep/push.h"
+#include "lmdb-schema/upkeep/standing.h"
 #include "tools/gridctl/cluster_look_priv.h"
 #include "tools/gridctl/cmd.h"
 
@@ -151,14 +152,28 @@ tell_away(struct cluster_looking *status)
 }
 
 static void
-ask_log(struct cluster_looking *status)
+tell_standing(struct cluster_looking *status)
+{
+	char text[STANDING_TEXT_MAX], todo[STANDING_TEXT_MAX];
+
+	standing_text(text, &status->standing);
+	standing_todo(todo, &status->standing);
+	cluster_look_unwell(status, true, todo, "%s", text);
+}
+
+/* The heads, and whether this node goes on from where it is. */
+static void
+ask_log(struct cluster_looking *status, struct store *store)
 {
 	uint64_t heads[STORE_ENVS] = {0};
 
+	status->standing.err = ERR_AWAY;
 	status->head_known =
 	    ask_for_heads(status->engine, heads, &status->trouble);
-	status->ended =
-	    status->head_known && heads[STORE_STATE] >= ENGINE_ENDED;
+	if (status->head_known)
+		standing_look(&status->standing, store);
+	status->ended = status->standing.ended;
+	status->stands = status->standing.err != ERR_OK;
 	status->head = status->ended ? 0 : heads[STORE_STATE];
 }
 
@@ -167,10 +182,8 @@ tell_log(struct cluster_looking *status)
 {
 	if (!status->head_known)
 		tell_away(status);
-	else if (status->ended)
-		cluster_look_unwell(status, true,
-		    "stop this node, 'gridctl cluster join', start it",
-		    "the log has ended for this directory");
+	else if (status->stands)
+		tell_standing(status);
 	if (status->options->json) {
 		jsonw_key(&status->json, "state");
 		if (status->head_known && !status->ended)
@@ -179,9 +192,8 @@ tell_log(struct cluster_looking *status)
 			jsonw_null(&status->json);
 		members_bool(&status->json, "ended", status->ended);
 	} else if (status->ended)
-		buf_add_text(status->text,
-		    "log   has ended: this directory's state is of before the "
-		    "cluster began (again): 'gridctl cluster join'\n");
+		buf_add_text(
+		    status->text, "log   has ended for this directory\n");
 	else
 		buf_addf(status->text, "log   %s%s\n",
 		    status->head_known ? cmd_count(status->head)
@@ -310,7 +322,7 @@ look(struct cluster_looking *status, struct store *store)
 	enum err err;
 
 	/* Before the members, which have no leader during an election. */
-	ask_log(status);
+	ask_log(status, store);
 	err = look_at_servers(status);
 	tell_log(status);
 	if (err == ERR_OK)

@@ -8,6 +8,7 @@
 #include "lmdb-schema/store/cluster.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/roster.h"
+#include "lmdb-schema/upkeep/standing.h"
 #include "tools/gridctl/cluster_look_priv.h"
 #include "tools/gridctl/cmd.h"
 #include "tools/gridctl/running.h"
@@ -142,6 +143,23 @@ await_records(struct cluster_looking *status)
 
 /* --- those that are alive ------------------------------------------------- */
 
+/* The node itself has told of it, by the text of the failure. */
+static void
+tell_stands(struct cluster_looking *status, const struct engine_node *node,
+    const char *why, bool here)
+{
+	const char *todo = "the log of gridapi on that node says more; it goes "
+			   "on by itself once the reason is gone";
+
+	if (strcmp(why, err_text(ERR_OUTRUN)) == 0)
+		todo = "stop that node, 'gridctl cluster join' there, with "
+		       "--anew where that is refused, start it";
+	else if (strcmp(why, err_text(ERR_FORKED)) == 0)
+		todo = "'gridctl cluster status' on that node says what to do";
+	cluster_look_unwell(status, here, todo,
+	    "node %s does not take in the log: %s", node->name, why);
+}
+
 /* The node itself has told of it, after LACKS_S. */
 static void
 tell_lacks(struct cluster_looking *status, const struct engine_node *node,
@@ -156,12 +174,8 @@ tell_lacks(struct cluster_looking *status, const struct engine_node *node,
 		    "node %s shows import %s, and does not get import %s",
 		    node->name, cmd_count(node->places[STORE_LIVE]),
 		    cmd_count(lacks->import));
-	if (lacks->stands[0] != '\0')
-		cluster_look_unwell(status, here,
-		    "the log of gridapi on that node says more; it goes on by "
-		    "itself once the reason is gone",
-		    "node %s does not take in the log: %s", node->name,
-		    lacks->stands);
+	if (lacks->stands[0] != '\0' && !(here && status->stands))
+		tell_stands(status, node, lacks->stands, here);
 	if (lacks->snapshots != 0)
 		cluster_look_unwell(status, here, todo,
 		    "node %s does not get the snapshots that it lacks: %s",
@@ -174,9 +188,47 @@ tell_lacks(struct cluster_looking *status, const struct engine_node *node,
 		    node->name, lacks->bucket_why);
 }
 
+/* How many entries it has that the log has not: of one that was restored. */
+static uint64_t
+count_ahead(struct cluster_looking *status, uint64_t place)
+{
+	uint64_t heads[STORE_ENVS];
+
+	/* The node may have written since the look at the log. */
+	if (!status->ended && place > status->head &&
+	    status->engine->heads(status->engine, true, heads) == ERR_OK &&
+	    heads[STORE_STATE] < ENGINE_ENDED)
+		status->head = heads[STORE_STATE];
+	return !status->ended && place > status->head ? place - status->head
+						      : 0;
+}
+
+static void
+judge_place(struct cluster_looking *status, const struct engine_node *node,
+    uint64_t behind, uint64_t ahead, bool own)
+{
+	char todo[STANDING_TEXT_MAX];
+
+	standing_todo_forked(todo, node->places[STORE_STATE]);
+	if (own && status->stands)
+		return;
+	if (ahead > 0)
+		cluster_look_unwell(status, true, todo,
+		    "node %s has %s entries, the log %s: the log was restored "
+		    "from an older copy, or is another one",
+		    node->name, cmd_count(node->places[STORE_STATE]),
+		    cmd_count(status->head));
+	if (behind > (uint64_t)status->options->behind)
+		cluster_look_unwell(status, own,
+		    "the log of gridapi on that node says why: an entry of a "
+		    "later version, entries that are trimmed, a full disk",
+		    "node %s is %s entries behind", node->name,
+		    cmd_count(behind));
+}
+
 static void
 add_node(struct cluster_looking *status, const struct engine_node *node,
-    uint64_t behind, const struct lacks *lacks)
+    uint64_t behind, uint64_t ahead, const struct lacks *lacks)
 {
 	uint64_t place = place_of(status, node);
 	uint64_t import = node->places[STORE_LIVE];
@@ -198,9 +250,11 @@ add_node(struct cluster_looking *status, const struct engine_node *node,
 		jsonw_object_end(&status->json);
 	} else
 		buf_addf(status->text,
-		    "node  %-20s alive, %s entries, %s behind, import %s%s, "
+		    "node  %-20s alive, %s entries, %s %s, import %s%s, "
 		    "version %s %s\n",
-		    node->name, cmd_count(place), cmd_count(behind),
+		    node->name, cmd_count(place),
+		    cmd_count(ahead > 0 ? ahead : behind),
+		    ahead > 0 ? "more than the log" : "behind",
 		    cmd_count(import),
 		    import < status->editions.now.number
 			? ", which is not the last"
@@ -212,6 +266,7 @@ static enum err
 each_node(void *context, const struct engine_node *node)
 {
 	struct cluster_looking *status = context;
+	uint64_t ahead = count_ahead(status, place_of(status, node));
 	uint64_t behind = behind_of(status, node);
 	bool own = is_own(status, node);
 	struct lacks lacks;
@@ -227,15 +282,10 @@ each_node(void *context, const struct engine_node *node)
 		status->looked->behind = behind;
 	} else if (node->address[0] != '\0')
 		status->receivers++;
-	if (behind > (uint64_t)status->options->behind)
-		cluster_look_unwell(status, own,
-		    "the log of gridapi on that node says why: an entry of a "
-		    "later version, entries that are trimmed, a full disk",
-		    "node %s is %s entries behind", node->name,
-		    cmd_count(behind));
+	judge_place(status, node, behind, ahead, own);
 	lacks_find(&lacks, &status->lacks, node);
 	tell_lacks(status, node, &lacks);
-	add_node(status, node, behind, &lacks);
+	add_node(status, node, behind, ahead, &lacks);
 	return buf_end(status->text);
 }
 

@@ -4,6 +4,7 @@
 #include "common/jsonw.h"
 #include "lmdb-schema/store/engine.h"
 #include "lmdb-schema/upkeep/edition.h"
+#include "lmdb-schema/upkeep/standing.h"
 #include "tools/gridctl/cluster_look.h"
 
 struct cluster_looking {
@@ -16,7 +17,9 @@ struct cluster_looking {
 	struct editions editions;
 	bool head_known;
 	struct engine_trouble trouble; /* why it is not */
+	struct standing standing; /* of this node, where the head is known */
 	bool ended; /* with its epoch: `head` is 0 then */
+	bool stands; /* this node does not go on: its fault is told */
 	uint64_t head;
 	uint64_t own_place; /* entries that this directory has */
 	bool own_alive;

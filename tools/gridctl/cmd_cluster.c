@@ -15,6 +15,7 @@
 #include "lmdb-schema/upkeep/keeping.h"
 #include "lmdb-schema/upkeep/push.h"
 #include "lmdb-schema/upkeep/roster.h"
+#include "lmdb-schema/upkeep/standing.h"
 #include "tools/gridctl/cmd.h"
 
 #define DAY_S INT64_C(86400)
@@ -269,6 +270,18 @@ pull(struct store *store, const char *command, bool verify)
 	return pull_computed(store, command);
 }
 
+/* Without the log nothing is known of what the others have since. */
+static int
+check_standing(struct store *store, const char *command)
+{
+	struct fault fault;
+	enum err err;
+
+	fault_clear(&fault);
+	err = standing_check(store, &fault);
+	return err == ERR_OK ? CMD_DONE : cmd_fail(command, err, &fault);
+}
+
 static int
 cluster_pull(int argc, char **argv)
 {
@@ -282,6 +295,8 @@ cluster_pull(int argc, char **argv)
 	if (result != CMD_GO)
 		return result;
 	result = check_shared(store, command);
+	if (result == CMD_DONE)
+		result = check_standing(store, command);
 	if (result == CMD_DONE)
 		result = pull(store, command, options.verify);
 	store_close(store);
