@@ -37,6 +37,8 @@ static const char *const texts[ERR_COUNT] = {
     [ERR_STORED] = "it is stored, but this node's disk does not take it",
     [ERR_OUTRUN] = "it must join anew ('gridctl cluster join'): nothing stored",
     [ERR_FORKED] = "the log has lost entries that are here: nothing stored",
+    [ERR_CUT_OFF] =
+	"its cluster.conf is missing ('gridctl doctor'): nothing stored",
     [ERR_SYSTEM] = "refused by the system",
     [ERR_INTERNAL] = "internal mistake",
     [ERR_ANSWERED] = "answered",

@@ -37,6 +37,7 @@ enum err {
 	ERR_STORED, /* it is written, and this node's disk does not take it */
 	ERR_OUTRUN, /* not written, entries that are missing here are trimmed */
 	ERR_FORKED, /* not written, it has not the entries that are here */
+	ERR_CUT_OFF, /* not written, no cluster.conf says where the log is */
 	ERR_SYSTEM, /* any other refusal of the operating system */
 	ERR_INTERNAL, /* a mistake of ours, caught before it did harm */
 	ERR_ANSWERED, /* no failure: the answer is made, nothing is left to do */

@@ -112,6 +112,11 @@ enum err
 fail_write(struct call *call, enum err err)
 {
 	assert(err != ERR_OK && err != ERR_ANSWERED);
+	if (err == ERR_CUT_OFF)
+		return fail_for_now(call,
+		    "Nothing was stored: this node is of a cluster, and its "
+		    "cluster.conf is missing. Its pages are of before. Another "
+		    "node takes the request.");
 	if (store_is_shared(call->server->store) &&
 	    fail_shared(call, err) == ERR_ANSWERED)
 		return ERR_ANSWERED;

@@ -137,6 +137,7 @@ struct metrics {
 	   written; 0: there is no other. */
 	atomic_llong current_ns;
 	atomic_llong cluster[CLUSTER_GAUGES];
+	atomic_bool cut_off_told; /* by a process, in the log */
 	/* Of several nodes those that are away, a bit for each; of which list. */
 	atomic_ullong nodes_away, nodes_changes;
 	/* The supervisor's own pid, and who has which place, 0 for nobody. */

@@ -8,6 +8,7 @@
 #include "common/arena.h"
 #include "common/date.h"
 #include "common/digest.h"
+#include "common/log.h"
 #include "common/web/many.h"
 #include "fcgi/call.h"
 #include "fcgi/dump/gzip_dump.h"
@@ -88,6 +89,20 @@ name_node(struct server *server, struct fault *fault)
 	return server->node == NULL ? ERR_NO_MEMORY : ERR_OK;
 }
 
+/* Once, and not by each process. */
+static void
+tell_cut_off(const struct server *server)
+{
+	struct fault fault;
+
+	if (!store_is_cut_off(server->store) ||
+	    atomic_exchange(&server->metrics->cut_off_told, true))
+		return;
+	fault_clear(&fault);
+	(void)cluster_cut_off(server->settings->data_dir, &fault);
+	log_error("%s: %s", fault.place, fault.message);
+}
+
 enum err
 server_open(struct server **out, const struct api_settings *settings,
     struct metrics *metrics, struct fault *fault)
@@ -122,6 +137,7 @@ server_open(struct server **out, const struct api_settings *settings,
 		server_close(server);
 		return err;
 	}
+	tell_cut_off(server);
 	*out = server;
 	return ERR_OK;
 }

@@ -103,6 +103,12 @@ ep_readyz(struct call *call)
 	struct shared_source *source = NULL;
 	enum err err;
 
+	if (store_is_cut_off(call->server->store))
+		return reply_fail(call->reply, 503, CODE_INTERNAL,
+		    "This node is of a cluster, and its cluster.conf is "
+		    "missing: nothing is stored here, and what other nodes "
+		    "write does not come. gridapi's log says what to do. What "
+		    "is here can be read.");
 	if (metrics_behind_ms(call->server->metrics) > METRICS_BEHIND_MS)
 		return tell_behind(call);
 	err = shared_source_get(&source, call);

@@ -418,6 +418,18 @@ static const struct row {
 	"rejoindre les autres à nouveau. Ses pages datent d'avant. Un autre "
 	"nœud "
 	"prend la requête."},
+    {"Nothing was stored: this node is of a cluster, and its cluster.conf is "
+     "missing. Its pages are of before. Another node takes the request.",
+	"Rien n'a été enregistré : ce nœud fait partie d'un cluster, et son "
+	"cluster.conf est absent. Ses pages datent d'avant. Un autre nœud "
+	"prend la requête."},
+    {"This node is of a cluster, and its cluster.conf is missing: nothing is "
+     "stored here, and what other nodes write does not come. gridapi's log "
+     "says what to do. What is here can be read.",
+	"Ce nœud fait partie d'un cluster, et son cluster.conf est absent : "
+	"rien n'est enregistré ici, et ce qu'écrivent d'autres nœuds n'arrive "
+	"pas. Le journal de gridapi dit que faire. Ce qui est ici peut être "
+	"lu."},
     {"Nothing was stored: the nodes' shared log is out of reach. The request "
      "can be repeated. What is there can be read.",
 	"Rien n'a été enregistré : le journal commun des nœuds est hors "

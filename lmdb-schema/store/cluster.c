@@ -237,6 +237,20 @@ cluster_untold(const char *dir, struct fault *fault)
 	return ERR_NOT_FOUND;
 }
 
+enum err
+cluster_cut_off(const char *dir, struct fault *fault)
+{
+	char path[FS_PATH_MAX];
+	enum err err = fs_path(path, "%s/cluster.conf", dir);
+
+	if (err != ERR_OK)
+		return err;
+	fault_set(fault, path,
+	    "is missing, and the state beside it is of a node of several, so "
+	    "that nothing is stored: " CLUSTER_CUT_OFF_TODO);
+	return ERR_CUT_OFF;
+}
+
 static enum err
 read_settings(
     struct cluster_settings *settings, const char *path, struct fault *fault)

@@ -23,6 +23,15 @@ bool cluster_is_told(const char *dir);
 /* ERR_NOT_FOUND; the fault says that there is none, and what to do. */
 enum err cluster_untold(const char *dir, struct fault *fault);
 
+/* The operator's ways out. */
+#define CLUSTER_CUT_OFF_TODO \
+	"put a copy of the file there, or write it by docs/cluster.md, and " \
+	"start gridapi anew; or 'gridctl cluster leave' makes this a machine " \
+	"on its own"
+
+/* ERR_CUT_OFF; the fault says that the file is missing, and what to do. */
+enum err cluster_cut_off(const char *dir, struct fault *fault);
+
 /*
  * Opens the engine that the file names, for an epoch; NULL where there is no
  * file. Connects nowhere. ERR_BAD_INPUT for a file that is not right, and the

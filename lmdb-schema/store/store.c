@@ -23,6 +23,7 @@ struct store {
 	struct write_queue *queues[STORE_ENVS];
 	struct engine *engine; /* its own; NULL: a machine on its own */
 	int use; /* store_lock_use(); -1 */
+	bool cut_off;
 };
 
 static const char *const live_tables[] = {
@@ -339,14 +340,33 @@ store_open_unmarked(struct store **out, const char *dir, struct fault *fault)
 
 static const char epoch_name[] = "epoch";
 
+/*
+ * Without a cluster.conf. What a node wrote now would be in no log: with the file
+ * back it would go on there, with contents that no other node has.
+ */
+static enum err
+refuse_cut_off(struct store *store, uint64_t epoch)
+{
+	uint64_t number;
+	enum err err = store_place(store, STORE_STATE, &number);
+
+	if (err != ERR_OK || epoch == STORE_EPOCH_LEFT ||
+	    (epoch == 0 && number == 0))
+		return err;
+	store->cut_off = true;
+	write_queue_refuse(store->queues[STORE_STATE], ERR_CUT_OFF);
+	return ERR_OK;
+}
+
 /* As its cluster.conf says; of the epoch that its state is of. */
 static enum err
 open_engine(struct store *store, struct fault *fault)
 {
-	uint64_t epoch = 0;
-	enum err err =
-	    cluster_is_told(store->dir) ? store_epoch(store, &epoch) : ERR_OK;
+	uint64_t epoch;
+	enum err err = store_epoch(store, &epoch);
 
+	if (err == ERR_OK && !cluster_is_told(store->dir))
+		return refuse_cut_off(store, epoch);
 	if (err == ERR_OK)
 		err = cluster_open(&store->engine, store->dir, epoch, fault);
 	if (err == ERR_OK && epoch == STORE_EPOCH_LEFT)
@@ -501,6 +521,7 @@ store_write_local(struct store *store, enum store_env env,
 void
 store_share(struct store *store, struct engine *engine)
 {
+	store->cut_off = false;
 	for (unsigned i = 0; i < STORE_ENVS; i++)
 		write_queue_share(store->queues[i], engine);
 }
@@ -540,6 +561,31 @@ struct engine *
 store_engine(const struct store *store)
 {
 	return store->engine;
+}
+
+bool
+store_is_cut_off(const struct store *store)
+{
+	return store->cut_off;
+}
+
+enum err
+store_untold(const struct store *store, struct fault *fault)
+{
+	return store->cut_off ? cluster_cut_off(store->dir, fault)
+			      : cluster_untold(store->dir, fault);
+}
+
+enum err
+store_untold_in(const char *dir, struct fault *fault)
+{
+	struct store *store = NULL;
+	enum err err = store_open_piecemeal(&store, dir, NULL) == ERR_OK
+	    ? store_untold(store, fault)
+	    : cluster_untold(dir, fault);
+
+	store_close(store);
+	return err;
 }
 
 enum err

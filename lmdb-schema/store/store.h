@@ -55,7 +55,9 @@ enum err store_create(const char *dir, struct fault *fault);
  *   ERR_DAMAGED    an environment cannot be read
  *   ERR_BAD_INPUT  its cluster.conf is not right (cluster.h)
  *
- * Where it has a cluster.conf, state.mdb is shared with other nodes.
+ * Where it has a cluster.conf, state.mdb is shared with other nodes. A state of a
+ * node whose cluster.conf is missing is read, and store_write() refuses to change
+ * it: ERR_CUT_OFF, until it has left (store_leave_log()) and is opened anew.
  */
 enum err store_open(struct store **out, const char *dir, struct fault *fault);
 
@@ -122,6 +124,15 @@ enum err store_write_local(struct store *store, enum store_env env,
 
 /* Whether a write waits for other machines. */
 bool store_is_shared(const struct store *store);
+
+/* Whether it is a node's whose cluster.conf was missing when it was opened. */
+bool store_is_cut_off(const struct store *store);
+
+/* For one without a cluster.conf: cluster_cut_off(), or cluster_untold(). */
+enum err store_untold(const struct store *store, struct fault *fault);
+
+/* The same of a directory that this process has not open. */
+enum err store_untold_in(const char *dir, struct fault *fault);
 
 /*
  * Takes in what other nodes have written until now; nothing to do where the

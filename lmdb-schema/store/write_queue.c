@@ -33,6 +33,7 @@ struct write_queue {
 	bool led; /* a leader is at work */
 	enum store_env env;
 	struct engine *engine; /* NULL: one machine */
+	enum err refusal; /* without an engine, of what is not local */
 	struct buf ops; /* the leader's */
 	bool shared; /* the leader's batch has a job that is not local */
 };
@@ -67,6 +68,12 @@ void
 write_queue_share(struct write_queue *queue, struct engine *engine)
 {
 	queue->engine = engine;
+}
+
+void
+write_queue_refuse(struct write_queue *queue, enum err err)
+{
+	queue->refusal = err;
 }
 
 static struct job *
@@ -235,6 +242,8 @@ write_queue_run(struct write_queue *queue, struct kv *kv,
 	struct job job = {.work = work, .context = context, .local = local};
 
 	assert(work != NULL);
+	if (queue->refusal != ERR_OK && queue->engine == NULL && !local)
+		return queue->refusal;
 	if (enqueue(queue, &job))
 		finish(queue, lead(queue, kv));
 	return job.err;

@@ -23,6 +23,9 @@ void write_queue_free(struct write_queue *queue);
  */
 void write_queue_share(struct write_queue *queue, struct engine *engine);
 
+/* Refuses with this, as long as it has no engine, what is not local. */
+void write_queue_refuse(struct write_queue *queue, enum err err);
+
 /*
  * Runs `work` in a write transaction of `kv`: with ERR_OK all of its writes are
  * on disk, otherwise none is stored. Jobs that other threads queue meanwhile

@@ -137,6 +137,8 @@ edition_begin(struct edition_making **out, struct store *store, bool anew,
 	making->store = store;
 	making->dir = store_dir(store);
 	making->anew = anew;
+	if (store_is_cut_off(store))
+		return cluster_cut_off(making->dir, fault);
 	err = cluster_can_share(&making->sharing, making->dir, fault);
 	if (err == ERR_OK && making->sharing.files)
 		err = cluster_node(&making->own, making->dir, fault);

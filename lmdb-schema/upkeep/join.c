@@ -71,7 +71,7 @@ check_told(const char *dir, struct fault *fault)
 		store_denied(dir, fault);
 		return ERR_DENIED;
 	}
-	return cluster_untold(dir, fault);
+	return store_untold_in(dir, fault);
 }
 
 /* `engine` is NULL where none was opened. */
@@ -791,14 +791,33 @@ join(const char *dir, struct joining *joining, struct fault *fault)
 
 /* --- leaving -------------------------------------------------------------- */
 
+/* The other nodes cannot be told. */
+static enum err
+leave_cut_off(const char *dir, struct fault *fault)
+{
+	struct store *store = NULL;
+	enum err err = check_unused(dir, fault);
+
+	if (err == ERR_OK)
+		err = store_open(&store, dir, fault);
+	if (err == ERR_OK)
+		err = store_leave_log(store);
+	return end_with(store, err, fault);
+}
+
 enum err
-join_leave(const char *dir, struct fault *fault)
+join_leave(bool *told, const char *dir, struct fault *fault)
 {
 	char conf[FS_PATH_MAX], left[FS_PATH_MAX];
 	struct engine_node node;
 	struct store *store = NULL;
 	enum err err = check_told(dir, fault);
 
+	*told = err == ERR_OK;
+	if (err == ERR_CUT_OFF) {
+		fault_clear(fault);
+		return leave_cut_off(dir, fault);
+	}
 	if (err == ERR_OK)
 		err = check_unused(dir, fault);
 	if (err == ERR_OK)

@@ -47,5 +47,8 @@ struct joining {
  */
 enum err join(const char *dir, struct joining *joining, struct fault *fault);
 
-/* Ends sharing: the data directory is a machine's on its own from then on. */
-enum err join_leave(const char *dir, struct fault *fault);
+/*
+ * Ends sharing: the data directory is a machine's on its own from then on. `told` is
+ * false where the other nodes were not told of it, as there was no cluster.conf.
+ */
+enum err join_leave(bool *told, const char *dir, struct fault *fault);

@@ -13,7 +13,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from etcd_kit import Etcd, find_etcd  # noqa: E402
-from grid import GRIDCTL, Grid  # noqa: E402
+from grid import GRIDCTL, Grid, write  # noqa: E402
 from stack import BUILD, run_tests, wait_until  # noqa: E402
 
 TABLES = os.path.join(BUILD, "tests", "system", "tables")
@@ -141,9 +141,9 @@ class Spare:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def tables_of(data):
-    return subprocess.run([TABLES, data], capture_output=True, text=True,
-                          check=True).stdout
+def tables_of(data, *words):
+    return subprocess.run([TABLES, data] + list(words), capture_output=True,
+                          text=True, check=True).stdout
 
 
 def can_trace():
@@ -600,12 +600,97 @@ def a_node_that_left_a_log_without_epoch_joins_anew():
         assert spare.keys() == ["late", "own", "reader", "robot"]
 
 
+# Each with the words of a file that the first node has, where it takes one.
+SHARED_WRITES = (("key", "create", "--name", "own", "--scope", "read"),
+                 ("key", "revoke", "reader"), ("user", "remove", "marie"),
+                 ("hook", "add", "own", "http://127.0.0.1:1/", "--events",
+                  "saved"),
+                 ("import", "csv"), ("gammes", "import", "csv/gammes.csv"),
+                 ("network", "csv/network.csv"))
+CLUSTER_WORDS = (("status",), ("checkpoint",), ("pull",), ("push",),
+                 ("publish",), ("nginx",), ("init",), ("join", "--anew"),
+                 ("leave", "--node", "other"))
+
+
+def is_cut_off(node, one):
+    """Without its cluster.conf: it says so, shows what it has, stores nothing."""
+    missing = node.data + "/cluster.conf: is missing"
+    before = node.tables(), tables_of(node.data, "live")
+    code = one.articles[0]
+    answer = node.put(code, "Z")
+    assert answer.status == 503, answer.text
+    assert "Nothing was stored" in answer.text, answer.text
+    assert "cluster.conf" in answer.text, answer.text
+    assert answer.headers["Retry-After"], answer.headers
+    assert node.row(code), "it is read"
+    answer = node.get("/readyz")
+    assert answer.status == 503 and b"cluster.conf is missing" in answer.body
+    assert node.log().count(missing) == 1, node.log()
+    for words in SHARED_WRITES + tuple(
+            ("cluster",) + words for words in CLUSTER_WORDS):
+        done = node.ctl(*(one.path(word) if word.startswith("csv") else word
+                          for word in words), check=False)
+        assert done.returncode == 1, (words, done)
+        for said in (missing, "so that nothing is stored",
+                     "'gridctl cluster leave' makes"):
+            assert said in done.stderr, (words, done)
+    done = node.ctl("cluster", "leave", check=False)
+    assert "in use" in done.stderr, done
+    done = node.ctl("doctor", check=False)
+    assert done.returncode == 1, done
+    assert "cluster.conf is missing, and" in done.stdout, done
+    assert "WRONG  cluster" in done.stdout, done
+    assert "robot" in node.ctl("key", "list")
+    assert before == (node.tables(), tables_of(node.data, "live"))
+
+
+def sends_nothing(node, receiver):
+    """Who sends is agreed on in the log."""
+    with subprocess.Popen([GRIDCTL, "--data", node.data, "hook", "deliver"],
+                          stderr=subprocess.PIPE, text=True) as sender:
+        line = sender.stderr.readline()
+        sender.terminate()
+    assert "cluster.conf is missing" in line, line
+    receiver.setblocking(False)
+    try:
+        raise AssertionError(receiver.accept())
+    except BlockingIOError:
+        pass
+
+
+def a_node_without_its_conf_stores_nothing():
+    """It is moved away, and back."""
+    with Etcd() as etcd, Node(etcd) as one, Node(etcd, one) as two, \
+            socket.create_server(("127.0.0.1", 0)) as receiver:
+        write(one.path("csv/gammes.csv"), ["fournisseur,codein,gamme"])
+        write(one.path("csv/network.csv"), [
+            "codeCentrale,caReseau,qteReseau,nbMagasinsReseau,margePctReseau,"
+            "fetchedAt"])
+        one.ctl("hook", "add", "own", "http://127.0.0.1:%d/" %
+                receiver.getsockname()[1], "--events", "proposed")
+        one.store(one.articles[0], "Y")
+        wait_until(lambda: two.row(one.articles[0])[2] == "Y", "it is there")
+        conf, kept = two.data + "/cluster.conf", two.path("kept.conf")
+        two.stop()
+        os.rename(conf, kept)
+        two.start()
+        is_cut_off(two, one)
+        sends_nothing(two, receiver)
+        one.store(one.articles[1], "Y")
+        two.stop()
+        os.rename(kept, conf)
+        two.begin()
+        two.store(one.articles[2], "A")
+        same(one, two)
+
+
 if __name__ == "__main__":
     find_etcd()
     run_tests([files_are_for_who_has_the_secret,
                a_cluster_begins_and_grows_and_begins_again,
                a_log_that_has_ended_counts_no_entries,
                a_node_that_left_a_log_without_epoch_joins_anew,
+               a_node_without_its_conf_stores_nothing,
                a_log_is_not_trimmed_behind_a_node_that_joins,
                a_state_that_is_replaced_is_not_opened,
                a_node_whose_state_is_lost_joins_anew,

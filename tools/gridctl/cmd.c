@@ -15,7 +15,8 @@
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/state/hook.h"
 #include "lmdb-schema/state/proposal.h"
-#include "lmdb-schema/store/engine_trouble.h"
+#include "lmdb-schema/store/cluster.h"
+#include "lmdb-schema/store/engine.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/edition.h"
 
@@ -150,20 +151,24 @@ is_refused_afar(const struct fault *fault)
 int
 cmd_fail(const char *command, enum err err, const struct fault *fault)
 {
-	struct fault denied;
+	struct fault closer;
 	bool here = err == ERR_DENIED && !is_refused_afar(fault);
 
 	assert(command != NULL && err != ERR_OK);
-	if (here && is_stranger()) {
-		fault_clear(&denied);
+	if (err == ERR_CUT_OFF && (fault == NULL || !fault_is_set(fault))) {
+		fault_clear(&closer);
+		(void)cluster_cut_off(cmd_data_dir(), &closer);
+		fault = &closer;
+	} else if (here && is_stranger()) {
+		fault_clear(&closer);
 		store_denied(fault != NULL && fault->place[0] != '\0'
 			? fault->place
 			: cmd_data_dir(),
-		    &denied);
-		fault = &denied;
+		    &closer);
+		fault = &closer;
 	} else if (here && (fault == NULL || !fault_is_set(fault))) {
-		name_denied(&denied);
-		fault = &denied;
+		name_denied(&closer);
+		fault = &closer;
 	}
 	if (fault != NULL && fault_is_set(fault))
 		fprintf(stderr, "gridctl %s: %s%s%s\n", command, fault->place,
@@ -221,6 +226,8 @@ cmd_settle(struct store *store, const char *command, bool imported, bool quiet)
 		fault_clear(&fault);
 		if (err == ERR_AWAY && !imported)
 			edition_say_away(cmd_data_dir(), &fault);
+		if (err == ERR_CUT_OFF)
+			(void)cluster_cut_off(cmd_data_dir(), &fault);
 		fault_set(&fault, cmd_data_dir(),
 		    imported
 			? "the import is done; validated changes that it has "

@@ -65,8 +65,10 @@ static const struct opt_row leave_rows[] = {
 
 static const struct opt_spec leave_spec = {
     .usage = "gridctl [--data DIR] cluster leave [--node NAME]",
-    .about = "Ends sharing: the data directory is of a machine on its own "
-	     "from then on. cluster.conf is renamed to cluster.conf.left.",
+    .about =
+	"Ends sharing: the data directory is of a machine on its own "
+	"from then on. cluster.conf is renamed to cluster.conf.left; where "
+	"it is missing, the other nodes are not told.",
     .rows = leave_rows,
     .count = 1,
 };
@@ -174,8 +176,7 @@ check_shared(struct store *store, const char *command)
 	if (store_is_shared(store))
 		return CMD_DONE;
 	fault_clear(&fault);
-	return cmd_fail(
-	    command, cluster_untold(cmd_data_dir(), &fault), &fault);
+	return cmd_fail(command, store_untold(store, &fault), &fault);
 }
 
 static int
@@ -548,6 +549,7 @@ cluster_leave(int argc, char **argv)
 {
 	struct options options = {.node = NULL};
 	struct fault fault;
+	bool told;
 	int args,
 	    result = cmd_options(&options, &leave_spec, argc, argv, &args);
 	enum err err;
@@ -557,9 +559,17 @@ cluster_leave(int argc, char **argv)
 	if (options.node != NULL)
 		return take_out(options.node);
 	fault_clear(&fault);
-	err = join_leave(cmd_data_dir(), &fault);
+	err = join_leave(&told, cmd_data_dir(), &fault);
 	if (err != ERR_OK)
 		return cmd_fail("cluster leave", err, &fault);
+	if (!told) {
+		printf("%s is of a machine on its own from now on; without "
+		       "cluster.conf the other nodes were not told: where they "
+		       "miss this node, 'gridctl cluster leave --node NAME' on "
+		       "one of them takes it out\n",
+		    cmd_data_dir());
+		return CMD_DONE;
+	}
 	printf("%s is of a machine on its own from now on; the way back is to "
 	       "rename its cluster.conf.left to cluster.conf and 'gridctl "
 	       "cluster join --anew', which gives up what it writes until "

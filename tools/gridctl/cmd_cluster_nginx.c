@@ -329,7 +329,7 @@ cluster_nginx_text(struct buf *out, const char *data, struct fault *fault)
 		fault_set(fault, data,
 		    "is no path that nginx's configuration can have");
 	else if (!cluster_is_told(dir))
-		(void)cluster_untold(dir, fault);
+		(void)store_untold_in(dir, fault);
 	if (fault_is_set(fault))
 		return ERR_BAD_INPUT;
 	err = cluster_peers(&peers, dir, fault);

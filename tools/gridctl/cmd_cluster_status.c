@@ -1,6 +1,5 @@
 /* gridctl cluster status: whether the nodes and their log are well. */
 #include "common/opt.h"
-#include "lmdb-schema/store/cluster.h"
 #include "lmdb-schema/store/store.h"
 #include "tools/gridctl/cluster_look.h"
 #include "tools/gridctl/cmd.h"
@@ -42,7 +41,7 @@ cmd_cluster_status(int argc, char **argv)
 	buf_init(&text, CLUSTER_LOOK_MAX);
 	err = store_open_piecemeal(&store, cmd_data_dir(), &fault);
 	if (err == ERR_OK && !store_is_shared(store))
-		err = cluster_untold(cmd_data_dir(), &fault);
+		err = store_untold(store, &fault);
 	if (err == ERR_OK)
 		err = cluster_look(&looked, &text, store, &options, &fault);
 	result = err == ERR_OK ? cmd_print(&text, "cluster status")

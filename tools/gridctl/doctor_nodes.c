@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "lmdb-schema/store/cluster.h"
 #include "lmdb-schema/store/store.h"
 #include "tools/gridctl/cluster_look.h"
 #include "tools/gridctl/doctor.h"
@@ -50,6 +51,12 @@ doctor_nodes(struct doctor *doctor, struct store *store)
 	enum err err;
 
 	assert(doctor != NULL && store != NULL);
+	if (store_is_cut_off(store))
+		doctor_say(doctor, DOCTOR_WRONG, "cluster",
+		    CLUSTER_CUT_OFF_TODO,
+		    "%s/cluster.conf is missing, and the state is of a node of "
+		    "several: nothing is stored here",
+		    store_dir(store));
 	if (!store_is_shared(store))
 		return;
 	fault_clear(&fault);

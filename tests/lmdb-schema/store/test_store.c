@@ -8,6 +8,7 @@
 
 #include "common/fs.h"
 #include "lmdb-schema/schema.h"
+#include "lmdb-schema/store/write_log.h"
 #include "tests/lmdb-schema/facts.h"
 #include "tests/lmdb-schema/mirror.h"
 #include "tests/lmdb-schema/plain.h"
@@ -431,6 +432,76 @@ START_TEST(a_lock_dies_with_its_holder)
 }
 END_TEST
 
+/* --- a node's, without its cluster.conf ------------------------------------ */
+
+static const struct {
+	uint64_t number, epoch;
+	enum err err;
+} states[] = {
+    {0, 0, ERR_OK}, /* also of one that left before STORE_EPOCH_LEFT was */
+    {1, 0, ERR_CUT_OFF},
+    {0, 1, ERR_CUT_OFF},
+    {7, 2, ERR_CUT_OFF},
+    {0, STORE_EPOCH_LEFT, ERR_OK},
+};
+#define STATES (sizeof(states) / sizeof(states[0]))
+
+static enum err
+put_state(void *context, struct kv_txn *txn)
+{
+	const struct write_log_place place = {
+	    .number = states[*(const int *)context].number};
+
+	return write_log_put_place(txn, &place);
+}
+
+static enum err
+put_number(void *context, struct kv_txn *txn)
+{
+	(void)context;
+	return store_set_number(txn, "a", 1);
+}
+
+static void
+writes_are(enum err err)
+{
+	ck_assert(store_is_cut_off(facts) == (err != ERR_OK));
+	for (unsigned i = 0; i < STORE_ENVS; i++) {
+		ck_assert_int_eq(
+		    store_write(facts, (enum store_env)i, put_number, NULL),
+		    i == STORE_STATE ? err : ERR_OK);
+		ck_assert_int_eq(store_write_local(facts, (enum store_env)i,
+				     put_number, NULL),
+		    ERR_OK);
+	}
+}
+
+/* A mirror would be its log. */
+static void
+open_again(void)
+{
+	facts_close();
+	fault_clear(&fault);
+	ck_assert_int_eq(store_open(&facts, facts_dir(), &fault), ERR_OK);
+}
+
+START_TEST(a_nodes_state_is_not_changed_without_its_conf)
+{
+	mirror_drop();
+	ck_assert_int_eq(
+	    store_write_local(facts, STORE_STATE, put_state, &_i), ERR_OK);
+	ck_assert_int_eq(store_set_epoch(facts, states[_i].epoch), ERR_OK);
+	open_again();
+	writes_are(states[_i].err);
+	fault_clear(&fault);
+	ck_assert_int_eq(store_untold(facts, &fault),
+	    states[_i].err == ERR_OK ? ERR_NOT_FOUND : ERR_CUT_OFF);
+	ck_assert_int_eq(store_leave_log(facts), ERR_OK);
+	open_again();
+	writes_are(ERR_OK);
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -463,6 +534,8 @@ test_suite(void)
 	tcase_add_test(tc, no_more_slots_than_allowed);
 	tcase_add_test(tc, few_work_out_passwords_at_once);
 	tcase_add_test(tc, a_lock_dies_with_its_holder);
+	tcase_add_loop_test(
+	    tc, a_nodes_state_is_not_changed_without_its_conf, 0, (int)STATES);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -461,7 +461,8 @@ deliver_run(struct store *store, const struct deliver_options *options)
 	assert(options->first_wait_ms > 0 && options->timeout_ms > 0);
 	if (err != ERR_OK)
 		return err;
-	if (store_is_shared(store)) {
+	/* A store that is cut off gets no lease, and so sends nothing. */
+	if (store_is_shared(store) || store_is_cut_off(store)) {
 		sender.lease = &sender.lease_of_node;
 		err = lease_init(sender.lease, HOOK_LEASE);
 	}
