@@ -684,6 +684,68 @@ def a_node_without_its_conf_stores_nothing():
         same(one, two)
 
 
+def move(node, before):
+    """A restored data directory into the old one's place, by operations.md."""
+    node.stop()
+    os.rename(node.data, before)
+    os.rename(node.data + ".new", node.data)
+
+
+def a_node_is_restored_with_its_conf():
+    """Or is left without, and then stores nothing, until it leaves."""
+    with Etcd() as etcd, Node(etcd) as one, Node(etcd, one) as two:
+        wait_until(two.is_current, "it is current")
+        backup, old = two.path("backup"), two.path("old")
+        said = two.ctl("backup", backup)
+        assert not os.path.exists(backup + "/cluster.conf"), said
+
+        def restored(data):
+            done = subprocess.run([GRIDCTL, "--data", data, "restore", backup],
+                                  capture_output=True, text=True, check=True)
+            for word in (data + "/cluster.conf", "before gridapi is started",
+                         "'gridctl cluster leave'"):
+                assert word in done.stdout, done
+            done = subprocess.run([GRIDCTL, "--data", data, "check"],
+                                  capture_output=True, text=True, check=True)
+            assert done.stderr == "", done
+
+        one.store(one.articles[0], "Y")
+        restored(two.data + ".new")
+        move(two, old)
+        two.start()
+        assert two.put(one.articles[1], "Z").status == 503
+        two.stop()
+        shutil.copy(old + "/cluster.conf", two.data)
+        two.begin()
+        same(one, two)
+
+        one.store(one.articles[2], "Y")
+        restored(two.data + ".new")
+        shutil.copy(two.data + "/cluster.conf", two.data + ".new")
+        move(two, two.path("older"))
+        two.begin()
+        two.store(one.articles[3], "A")
+        same(one, two)
+
+        # As a server of its own, elsewhere: the nodes are as they were.
+        with Spare(etcd, one) as spare:
+            os.rmdir(spare.data)
+            restored(spare.data)
+            words = ("key", "create", "--name", "own", "--scope", "read")
+            assert "is missing" in spare.ctl(*words).stderr
+            said = spare.must("cluster", "leave")
+            assert "'gridctl cluster leave --node NAME'" in said, said
+            spare.must(*words)
+            assert "own" in spare.keys()
+            assert "own" not in one.ctl("key", "list")
+            assert len(one.status()["nodes"]) == 2
+            # Its own writes are of no log.
+            spare.write_conf()
+            done = spare.ctl("key", "create", "--name", "late", "--scope",
+                             "read")
+            assert done.returncode == 1 and "cluster join" in done.stderr, done
+
+
 if __name__ == "__main__":
     find_etcd()
     run_tests([files_are_for_who_has_the_secret,
@@ -691,6 +753,7 @@ if __name__ == "__main__":
                a_log_that_has_ended_counts_no_entries,
                a_node_that_left_a_log_without_epoch_joins_anew,
                a_node_without_its_conf_stores_nothing,
+               a_node_is_restored_with_its_conf,
                a_log_is_not_trimmed_behind_a_node_that_joins,
                a_state_that_is_replaced_is_not_opened,
                a_node_whose_state_is_lost_joins_anew,

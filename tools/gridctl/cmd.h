@@ -102,6 +102,9 @@ uint64_t cmd_rows(void);
  */
 int cmd_backup_copy(bool *whole, const char *to, const char *base);
 
+/* As gridctl restore, without what it says of a node's state. */
+int cmd_restore_copy(const char *from, const char *ssh);
+
 /* Runs a command with these words, NULL-ended, its name first: its exit code. */
 int cmd_by_words(int (*run)(int argc, char **argv), const char *const *words);
 

@@ -11,6 +11,7 @@
 
 #include "common/fs.h"
 #include "common/opt.h"
+#include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/backup_note.h"
 #include "lmdb-schema/upkeep/copy.h"
 #include "tools/gridctl/cmd.h"
@@ -48,7 +49,9 @@ static const struct opt_row restore_rows[] = {
 static const struct opt_spec restore_spec = {
     .usage = "gridctl [--data DIR] restore [--ssh COMMAND] FROM",
     .about = "Restores the backup FROM, a folder or USER@HOST:FOLDER, into the "
-	     "data directory DIR, which must not exist or be an empty folder.",
+	     "data directory DIR, which must not exist or be an empty folder. "
+	     "Backups have no cluster.conf: a node of a cluster needs a copy "
+	     "of it in DIR before gridapi is started there.",
     .rows = restore_rows,
     .count = sizeof(restore_rows) / sizeof(restore_rows[0]),
     .args_min = 1,
@@ -258,22 +261,53 @@ fetch(const char *from, const char *ssh)
 }
 
 int
+cmd_restore_copy(const char *from, const char *ssh)
+{
+	struct fault fault;
+	bool whole;
+	enum err err;
+
+	if (backups_is_away(from))
+		return fetch(from, ssh);
+	fault_clear(&fault);
+	err = check_backup(from, &fault);
+	return err == ERR_OK
+	    ? copy(&whole, "restore", from, cmd_data_dir(), NULL)
+	    : cmd_fail("restore", err, &fault);
+}
+
+/*
+ * A backup has no cluster.conf: restored on another machine, it would make that one
+ * of the nodes.
+ */
+static void
+tell_cut_off(void)
+{
+	struct store *store = NULL;
+	struct fault fault;
+
+	fault_clear(&fault);
+	if (store_open_piecemeal(&store, cmd_data_dir(), &fault) == ERR_OK &&
+	    store_is_cut_off(store))
+		printf("%s is of a node of several, and backups have no "
+		       "cluster.conf: put that node's at %s/cluster.conf "
+		       "before gridapi is started there, or 'gridctl cluster "
+		       "leave' makes it a machine on its own. Until then "
+		       "nothing is stored there\n",
+		    cmd_data_dir(), cmd_data_dir());
+	store_close(store);
+}
+
+int
 cmd_restore(int argc, char **argv)
 {
 	struct restore_options options = {"ssh"};
-	struct fault fault;
-	bool whole;
 	int args,
 	    result = cmd_options(&options, &restore_spec, argc, argv, &args);
-	enum err err;
 
 	if (result != CMD_GO)
 		return result;
-	if (backups_is_away(argv[1]))
-		return fetch(argv[1], options.ssh);
-	fault_clear(&fault);
-	err = check_backup(argv[1], &fault);
-	return err == ERR_OK
-	    ? copy(&whole, "restore", argv[1], cmd_data_dir(), NULL)
-	    : cmd_fail("restore", err, &fault);
+	result = cmd_restore_copy(argv[1], options.ssh);
+	tell_cut_off();
+	return result;
 }

@@ -256,8 +256,7 @@ restore_and_check(
 	if (err != ERR_OK)
 		return wrong(part, err);
 	cmd_set_data_dir(part);
-	result = cmd_by_words(cmd_restore,
-	    (const char *[]){"restore", "--ssh", settings->ssh, from, NULL});
+	result = cmd_restore_copy(from, settings->ssh);
 	cmd_set_data_dir(before);
 	if (result == CMD_DONE)
 		result = check(part);
