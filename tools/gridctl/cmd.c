@@ -16,7 +16,7 @@
 #include "lmdb-schema/state/hook.h"
 #include "lmdb-schema/state/proposal.h"
 #include "lmdb-schema/store/cluster.h"
-#include "lmdb-schema/store/engine.h"
+#include "lmdb-schema/store/engine_trouble.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/edition.h"
 
