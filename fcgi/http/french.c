@@ -179,6 +179,11 @@ static const struct row {
      "another one.",
 	"Ce nœud ne peut avoir pour l'instant ce qui est à montrer de ce "
 	"fournisseur : demander à un autre."},
+    {"Import %llu of node %s does not come here: gridapi's log says why. What "
+     "is "
+     "here, of import %llu, can be read.",
+	"L'import %llu du nœud %s n'arrive pas ici : le journal de gridapi dit "
+	"pourquoi. Ce qui est ici, de l'import %llu, peut être lu."},
     {"Nothing was stored: this node takes no writes now. Ask another one.",
 	"Rien n'a été enregistré : ce nœud n'accepte pas d'écriture en ce "
 	"moment. Demander à un autre."},

@@ -35,7 +35,7 @@ cluster_look_unwell(struct cluster_looking *status, bool here, const char *todo,
 		    status->options->context, here, todo, text);
 }
 
-/* It answers; of one that refuses the nodes' user this is not known. */
+/* Of a member that refuses the nodes' user this is not known. */
 static bool
 lacks_leader(const struct engine_server *server)
 {
