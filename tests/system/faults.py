@@ -19,7 +19,7 @@ import zlib
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from grid import GRIDCTL, Grid, write  # noqa: E402
-from stack import (BUILD, PATIENCE, is_sanitized,  # noqa: E402
+from stack import (BUILD, PATIENCE, flip_bits, is_sanitized,  # noqa: E402
                    run_in_a_namespace, run_tests, wait_until)
 
 GRIDAPI = os.path.join(BUILD, "fcgi", "gridapi")
@@ -226,19 +226,6 @@ def what_is_advised_for_a_damaged_catalog_helps():
         grid.ctl("check", "--quiet")
 
 
-def flip(path, text):
-    """A bit of the byte behind `text`, also in older copies of its page."""
-    with open(path, "r+b") as file:
-        data = file.read()
-        at = data.find(text)
-        assert at >= 0, text
-        while at >= 0:
-            place = at + len(text)
-            file.seek(place)
-            file.write(bytes([data[place] ^ 1]))
-            at = data.find(text, place)
-
-
 def a_flipped_bit_is_never_another_figure():
     with Grid() as grid:
         csv, network = grid.path("csv/articles.csv"), grid.path("network.csv")
@@ -260,7 +247,7 @@ def a_flipped_bit_is_never_another_figure():
             assert grid.ask("GET", product).json["data"]["caReseau"] == 10433.32
             assert grid.ask("GET", page).json["data"][0]["caReseau"] == 10433.32
         right()
-        flip(os.path.join(grid.data, "live.mdb"), b"100001")
+        flip_bits(os.path.join(grid.data, "live.mdb"), b"100001", 0)
         failed = grid.ctl("check", check=False)
         assert failed.returncode == 1, failed
         assert ("record 100001 of table network does not match its checksum: "

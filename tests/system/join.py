@@ -14,7 +14,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from etcd_kit import Etcd, find_etcd  # noqa: E402
 from grid import GRIDCTL, Grid, write  # noqa: E402
-from stack import BUILD, run_tests, wait_until  # noqa: E402
+from stack import BUILD, flip_bits, run_tests, wait_until  # noqa: E402
 
 TABLES = os.path.join(BUILD, "tests", "system", "tables")
 LONG = os.environ.get("GRID_LONG", "") not in ("", "0")
@@ -309,18 +309,6 @@ def a_node_whose_state_is_lost_joins_anew():
             same(one, spare)
 
 
-def flip(path, text):
-    """The last byte of each of these, as a bad disk does."""
-    with open(path, "r+b") as file:
-        data = file.read()
-        at = data.find(text)
-        assert at >= 0, text
-        while at >= 0:
-            file.seek(at + len(text) - 1)
-            file.write(bytes([data[at + len(text) - 1] ^ 1]))
-            at = data.find(text, at + 1)
-
-
 def damage_on_a_node_is_mended_by_the_others():
     """As gridctl check, and all else that finds it, says to do."""
     with Etcd() as etcd, Node(etcd) as one, Node(etcd, one) as two:
@@ -331,7 +319,7 @@ def damage_on_a_node_is_mended_by_the_others():
                 ("/live.mdb", None, "'gridctl cluster pull'", None),
                 ("/catalog.mdb", None, "'gridctl cluster pull'", None)):
             if text:
-                flip(two.data + path, text)
+                flip_bits(two.data + path, text, -1)
             else:
                 noise(two.data + path)
             done = two.ctl("check", check=False)

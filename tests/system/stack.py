@@ -98,6 +98,20 @@ def links_of(folder):
     return links
 
 
+def flip_bits(path, text, behind):
+    """Of the byte so far behind each place of the text, as a bad disk does: also in
+    older copies of its page."""
+    with open(path, "r+b") as file:
+        data = file.read()
+        at = data.find(text)
+        assert at >= 0, text
+        while at >= 0:
+            place = at + len(text) + behind
+            file.seek(place)
+            file.write(bytes([data[place] ^ 1]))
+            at = data.find(text, at + len(text))
+
+
 class Reply:
     def __init__(self, response, body):
         self.status = response.status
