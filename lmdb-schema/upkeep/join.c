@@ -1,6 +1,5 @@
 #include "lmdb-schema/upkeep/join.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,7 +11,6 @@
 #include "common/date.h"
 #include "common/fs.h"
 #include "common/log.h"
-#include "lmdb-schema/state/share.h"
 #include "lmdb-schema/store/cluster.h"
 #include "lmdb-schema/store/engine.h"
 #include "lmdb-schema/store/files.h"
@@ -21,306 +19,11 @@
 #include "lmdb-schema/upkeep/checkpoint.h"
 #include "lmdb-schema/upkeep/copy.h"
 #include "lmdb-schema/upkeep/holders.h"
+#include "lmdb-schema/upkeep/join_priv.h"
 #include "lmdb-schema/upkeep/join_record.h"
 #include "lmdb-schema/upkeep/parcel.h"
 #include "lmdb-schema/upkeep/roster.h"
 #include "lmdb-schema/upkeep/standing.h"
-
-/* --- what an engine knows ------------------------------------------------- */
-
-/* LMDB's own lock: each process that has the file open holds a part of it. */
-static bool
-is_used(const char *dir)
-{
-	struct flock lock = {
-	    .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
-	char path[FS_PATH_MAX];
-	bool used;
-	int fd;
-
-	if (fs_path(path, "%s/state.mdb-lock", dir) != ERR_OK)
-		return true;
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0)
-		return errno != ENOENT;
-	used = fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
-	close(fd);
-	return used;
-}
-
-static enum err
-refuse_used(const char *dir, struct fault *fault)
-{
-	fault_set(fault, dir,
-	    "is in use: stop gridapi, and all else that has it open, first");
-	return ERR_BUSY;
-}
-
-static enum err
-check_unused(const char *dir, struct fault *fault)
-{
-	return is_used(dir) ? refuse_used(dir, fault) : ERR_OK;
-}
-
-static enum err
-check_told(const char *dir, struct fault *fault)
-{
-	if (cluster_is_told(dir))
-		return ERR_OK;
-	if (errno == EACCES) {
-		store_denied(dir, fault);
-		return ERR_DENIED;
-	}
-	return store_untold_in(dir, fault);
-}
-
-/* `engine` is NULL where none was opened. */
-static enum err
-away(enum err err, struct engine *engine, struct fault *fault)
-{
-	engine_tell_away(err, engine, fault);
-	return err;
-}
-
-/* Closes the store, if there is one, and passes the failure on. */
-static enum err
-end_with(struct store *store, enum err err, struct fault *fault)
-{
-	away(err, store == NULL ? NULL : store_engine(store), fault);
-	store_close(store);
-	return err;
-}
-
-static struct span
-chain_of(const struct write_log_place *place)
-{
-	return span_make((const char *)place->chain, sizeof(place->chain));
-}
-
-static enum err
-open_place(struct store **store, uint64_t *epoch, struct write_log_place *place,
-    const char *dir, struct fault *fault)
-{
-	enum err err = store_open(store, dir, fault);
-
-	if (err == ERR_OK)
-		err = store_epoch(*store, epoch);
-	if (err == ERR_OK)
-		err = write_log_place_of(place, store_state(*store));
-	return err;
-}
-
-/* --- beginning ------------------------------------------------------------ */
-
-static enum err
-refuse_begun(const struct engine *engine, struct fault *fault)
-{
-	fault_set(fault, engine->title,
-	    "has this cluster: 'gridctl cluster join' on a further node");
-	return ERR_EXISTS;
-}
-
-/* The log of epoch 0 may have ended with an epoch that a kill left half begun. */
-static enum err
-check_first(struct store *store, uint64_t epoch,
-    const struct write_log_place *place, struct fault *fault)
-{
-	struct engine *engine = store_engine(store);
-	uint64_t heads[STORE_ENVS];
-	enum err err;
-
-	if (place->number > 0 || (epoch > 1 && epoch != STORE_EPOCH_LEFT)) {
-		fault_set(fault, store_dir(store),
-		    "has a state of a cluster, at entry %llu: where %s has "
-		    "lost it, --from %llu begins again",
-		    (unsigned long long)place->number, engine->title,
-		    (unsigned long long)place->number);
-		return ERR_BAD_INPUT;
-	}
-	if (epoch == 1)
-		return ERR_OK;
-	err = engine->heads(engine, true, heads);
-	return err == ERR_OK && heads[STORE_STATE] > 0 &&
-		heads[STORE_STATE] < ENGINE_ENDED
-	    ? refuse_begun(engine, fault)
-	    : err;
-}
-
-/* By its chain the state of another beginning is told from this one. */
-static enum err
-mark_first(void *context, struct kv_txn *txn)
-{
-	const struct write_log_place *place = context;
-
-	return write_log_put_place(txn, place);
-}
-
-/* Whether the epoch that there is began with this state. */
-static enum err
-check_begun(struct engine *engine, const struct buf *now, struct fault *fault)
-{
-	struct buf known;
-	enum err err;
-
-	buf_init(&known, ENGINE_EPOCH_TEXT_MAX);
-	err = engine->epoch(engine, &known);
-	if (err == ERR_OK && !span_eq(buf_span(&known), buf_span(now)))
-		err = refuse_begun(engine, fault);
-	buf_fini(&known);
-	return err;
-}
-
-static enum err
-begin_first(struct store *store, uint64_t epoch, struct write_log_place *place,
-    struct buf *now, struct fault *fault)
-{
-	static const struct write_log_place none;
-	struct engine *engine = store_engine(store);
-	enum err err = ERR_OK;
-
-	if (memcmp(place->chain, none.chain, sizeof(none.chain)) == 0) {
-		err = digest_random(place->chain, sizeof(place->chain));
-		if (err == ERR_OK)
-			err = store_write_local(
-			    store, STORE_STATE, mark_first, place);
-	}
-	standing_epoch_text(now, 1, place);
-	/* A kill may have come before the checkpoint, or before the number. */
-	if (err == ERR_OK && epoch == 1)
-		return check_begun(engine, now, fault);
-	if (err == ERR_OK)
-		err = engine->begin(
-		    engine, SPAN(""), buf_span(now), 0, chain_of(place));
-	return err == ERR_EXISTS || err == ERR_UNKNOWN
-	    ? check_begun(engine, now, fault)
-	    : err;
-}
-
-enum err
-join_begin(const char *dir, struct fault *fault)
-{
-	struct write_log_place place;
-	struct store *store = NULL;
-	uint64_t epoch = 0;
-	struct buf now;
-	enum err err = check_told(dir, fault);
-
-	buf_init(&now, ENGINE_EPOCH_TEXT_MAX);
-	if (err == ERR_OK)
-		err = check_unused(dir, fault);
-	if (err == ERR_OK)
-		err = open_place(&store, &epoch, &place, dir, fault);
-	if (err == ERR_OK)
-		err = check_first(store, epoch, &place, fault);
-	if (err == ERR_OK)
-		err = begin_first(store, epoch, &place, &now, fault);
-	if (err == ERR_OK)
-		err = store_set_epoch(store, 1);
-	buf_fini(&now);
-	return end_with(store, err, fault);
-}
-
-/* The next epoch, as etcd is to have it, or has it already after a kill. */
-struct again {
-	struct store *store;
-	uint64_t epoch; /* of the state */
-	struct write_log_place place;
-	struct buf before, now;
-	struct fault *fault;
-};
-
-static enum err
-check_lost(struct again *again)
-{
-	struct engine *engine = store_engine(again->store);
-	uint64_t heads[STORE_ENVS];
-	enum err err = engine->heads(engine, true, heads);
-
-	if (err != ERR_OK || heads[STORE_STATE] < again->place.number)
-		return err;
-	if (standing_of(engine, &again->place) == ERR_FORKED)
-		fault_set(again->fault, engine->title,
-		    "has lost entries that this node has, and has others "
-		    "instead: to give up this node's, 'gridctl cluster join "
-		    "--anew' here; to give up the log's, another name in all "
-		    "cluster.conf, and this command again");
-	else
-		fault_set(again->fault, engine->title,
-		    "has all entries that this node has: nothing is lost");
-	return ERR_EXISTS;
-}
-
-static enum err
-begin_next(struct again *again)
-{
-	struct engine *engine = store_engine(again->store);
-	uint64_t known;
-	enum err err = engine->epoch(engine, &again->before);
-
-	standing_epoch_text(&again->now, again->epoch + 1, &again->place);
-	if (err == ERR_OK)
-		err = buf_end(&again->now);
-	/* A kill may have come before the number was put here. */
-	if (err != ERR_OK ||
-	    span_eq(buf_span(&again->before), buf_span(&again->now)))
-		return err;
-	known = engine_epoch_number(buf_span(&again->before));
-	if (known > again->epoch) {
-		fault_set(again->fault, engine->title,
-		    "has begun epoch %llu from another node: 'gridctl cluster "
-		    "join --anew' here",
-		    (unsigned long long)known);
-		return ERR_EXISTS;
-	}
-	/* A text of an epoch before: of an old copy of etcd's. */
-	err = check_lost(again);
-	return err == ERR_OK ? engine->begin(engine, buf_span(&again->before),
-				   buf_span(&again->now), again->place.number,
-				   chain_of(&again->place))
-			     : err;
-}
-
-static enum err
-begin_again(struct again *again, uint64_t number)
-{
-	enum err err;
-
-	if (again->place.number != number || number == 0) {
-		fault_set(again->fault, store_dir(again->store),
-		    "is at entry %llu: where no other node is further, "
-		    "'gridctl cluster init --from %llu' begins here",
-		    (unsigned long long)again->place.number,
-		    (unsigned long long)again->place.number);
-		return ERR_BAD_INPUT;
-	}
-	err = begin_next(again);
-	return err == ERR_OK ? store_set_epoch(again->store, again->epoch + 1)
-			     : err;
-}
-
-enum err
-join_begin_again(
-    uint64_t *epoch, const char *dir, uint64_t number, struct fault *fault)
-{
-	struct again again = {.fault = fault};
-	enum err err = check_told(dir, fault);
-
-	buf_init(&again.before, ENGINE_EPOCH_TEXT_MAX);
-	buf_init(&again.now, ENGINE_EPOCH_TEXT_MAX);
-	if (err == ERR_OK)
-		err = check_unused(dir, fault);
-	if (err == ERR_OK)
-		err = open_place(
-		    &again.store, &again.epoch, &again.place, dir, fault);
-	if (err == ERR_OK)
-		err = begin_again(&again, number);
-	*epoch = again.epoch + 1;
-	buf_fini(&again.before);
-	buf_fini(&again.now);
-	return end_with(again.store, err, fault);
-}
-
-/* --- joining -------------------------------------------------------------- */
 
 struct state_of {
 	const char *dir;
@@ -579,9 +282,9 @@ replace_state(const char *dir, const char *path, struct fault *fault)
 	enum err err = store_lock_use(&use, dir, true);
 
 	if (err == ERR_BUSY)
-		refuse_used(dir, fault);
+		join_refuse_used(dir, fault);
 	if (err == ERR_OK)
-		err = check_unused(dir, fault);
+		err = join_check_unused(dir, fault);
 	if (err == ERR_OK)
 		err = fs_path(state, "%s/state.mdb", dir);
 
@@ -642,7 +345,8 @@ adopt(struct state_of *of)
 	struct write_log_place place;
 	struct store *store = NULL;
 	uint64_t epoch;
-	enum err err = open_place(&store, &epoch, &place, of->dir, of->fault);
+	enum err err =
+	    join_open_place(&store, &epoch, &place, of->dir, of->fault);
 
 	if (err == ERR_OK && epoch < of->joining->epoch &&
 	    ends_where_it_begins(of, &place)) {
@@ -668,7 +372,8 @@ follow(struct state_of *of)
 	struct write_log_place place;
 	struct store *store = NULL;
 	uint64_t epoch;
-	enum err err = open_place(&store, &epoch, &place, of->dir, of->fault);
+	enum err err =
+	    join_open_place(&store, &epoch, &place, of->dir, of->fault);
 
 	if (err == ERR_OK)
 		err = store_follow(store);
@@ -763,7 +468,7 @@ join(const char *dir, struct joining *joining, struct fault *fault)
 	struct state_of *of = calloc(1, sizeof(*of));
 	bool there = false;
 	int lock = -1;
-	enum err err = of == NULL ? ERR_NO_MEMORY : check_told(dir, fault);
+	enum err err = of == NULL ? ERR_NO_MEMORY : join_check_told(dir, fault);
 
 	joining->adopted = false;
 	joining->number = joining->epoch = joining->bytes = 0;
@@ -771,7 +476,7 @@ join(const char *dir, struct joining *joining, struct fault *fault)
 		err = lock_joining(&lock, dir, fault);
 	there = err == ERR_OK && store_is_there(dir);
 	if (there)
-		err = check_unused(dir, fault);
+		err = join_check_unused(dir, fault);
 	if (err == ERR_OK) {
 		of->dir = dir;
 		of->joining = joining;
@@ -779,7 +484,7 @@ join(const char *dir, struct joining *joining, struct fault *fault)
 		buf_init(&of->epoch, ENGINE_EPOCH_TEXT_MAX);
 		err = join_all(of, there);
 		buf_fini(&of->epoch);
-		away(err, of->engine, fault);
+		join_away(err, of->engine, fault);
 		if (of->engine != NULL)
 			of->engine->close(of->engine);
 	}
@@ -787,57 +492,4 @@ join(const char *dir, struct joining *joining, struct fault *fault)
 		close(lock);
 	free(of);
 	return err;
-}
-
-/* --- leaving -------------------------------------------------------------- */
-
-/* The other nodes cannot be told. */
-static enum err
-leave_cut_off(const char *dir, struct fault *fault)
-{
-	struct store *store = NULL;
-	enum err err = check_unused(dir, fault);
-
-	if (err == ERR_OK)
-		err = store_open(&store, dir, fault);
-	if (err == ERR_OK)
-		err = store_leave_log(store);
-	return end_with(store, err, fault);
-}
-
-enum err
-join_leave(bool *told, const char *dir, struct fault *fault)
-{
-	char conf[FS_PATH_MAX], left[FS_PATH_MAX];
-	struct engine_node node;
-	struct store *store = NULL;
-	enum err err = check_told(dir, fault);
-
-	*told = err == ERR_OK;
-	if (err == ERR_CUT_OFF) {
-		fault_clear(fault);
-		return leave_cut_off(dir, fault);
-	}
-	if (err == ERR_OK)
-		err = check_unused(dir, fault);
-	if (err == ERR_OK)
-		err = cluster_node(&node, dir, fault);
-	if (err == ERR_OK)
-		err = store_open(&store, dir, fault);
-	if (err == ERR_OK)
-		err = share_drop(store, node.name);
-	/* The other nodes drop the record of a node that is gone. */
-	if (err == ERR_OUTRUN)
-		err = ERR_OK;
-	if (err == ERR_OK)
-		err = roster_drop(store_engine(store), node.name);
-	/* From now on this node writes to no log. */
-	if (err == ERR_OK)
-		err = store_leave_log(store);
-	err = end_with(store, err, fault);
-	if (err == ERR_OK)
-		err = fs_path(conf, "%s/cluster.conf", dir);
-	if (err == ERR_OK)
-		err = fs_path(left, "%s/cluster.conf.left", dir);
-	return err == ERR_OK ? fs_publish(conf, left) : err;
 }
