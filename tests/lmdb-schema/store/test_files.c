@@ -302,19 +302,39 @@ START_TEST(a_kill_leaves_the_part_for_the_next)
 }
 END_TEST
 
+/* In another process, from the holder whose address comes by the pipe. */
+static int
+fetch_from(int pipe_fd)
+{
+	char holder[64] = "";
+
+	if (read(pipe_fd, holder, sizeof(holder) - 1) <= 0)
+		return 2;
+	from.holders[from.count++] = holder;
+	return fetch() == ERR_OK ? 0 : 1;
+}
+
 START_TEST(two_processes_fetch_it_once)
 {
+	int pipe_fds[2], status;
+	size_t len;
 	pid_t pid;
-	int status;
 
-	add(HOLDER_SOUND);
+	/* Before the holder's thread, whose locks a child would have for good. */
+	ck_assert_int_eq(pipe(pipe_fds), 0);
 	pid = fork();
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0)
-		_exit(fetch() == ERR_OK ? 0 : 1);
+		_exit(fetch_from(pipe_fds[0]));
+	add(HOLDER_SOUND);
+	len = strlen(from.holders[0]);
+	ck_assert_int_eq(
+	    write(pipe_fds[1], from.holders[0], len), (ssize_t)len);
 	ck_assert_int_eq(fetch(), ERR_OK);
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_int_eq(status, 0);
+	close(pipe_fds[0]);
+	close(pipe_fds[1]);
 	must_have();
 	ck_assert_uint_eq(stub_holder_sent(0), BYTES);
 }
