@@ -141,6 +141,57 @@ await_records(struct cluster_looking *status)
 	return err;
 }
 
+/* --- nodes that begin ------------------------------------------------------ */
+
+#define BEGIN_NS INT64_C(5000000000)
+
+/* A node that runs has put its text so long ago at most. */
+#define ROSTER_OLD_S (ROSTER_EACH_S + 15)
+
+static enum err
+note_name(void *context, const struct engine_node *node)
+{
+	struct cluster_looking *status = context;
+
+	buf_addf(&status->alive, "%s\n", node->name);
+	return buf_end(&status->alive);
+}
+
+static enum err
+count_missing(void *context, struct span name, int64_t there_ms)
+{
+	struct cluster_looking *status = context;
+
+	status->waits += !has_line(&status->alive, name) &&
+	    date_now_ms() - there_ms < ROSTER_OLD_S * INT64_C(1000);
+	return ERR_OK;
+}
+
+/*
+ * Waits for the record of a node that was there a moment ago: gridapi that is started
+ * anew puts it once that of the process before has ended.
+ */
+static enum err
+await_nodes(struct cluster_looking *status)
+{
+	struct engine *engine = status->engine;
+	int64_t end_ns = date_monotonic_ns() + BEGIN_NS;
+	enum err err;
+
+	for (;;) {
+		status->waits = 0;
+		buf_clear(&status->alive);
+		err = engine->nodes(engine, note_name, status);
+		if (err == ERR_OK)
+			err = roster_each(engine, count_missing, status);
+		buf_clear(&status->alive);
+		if (err != ERR_OK || status->waits == 0 ||
+		    date_monotonic_ns() >= end_ns)
+			return err;
+		usleep(RECORD_LOOK_US);
+	}
+}
+
 /* --- those that are alive ------------------------------------------------- */
 
 /* The node itself has told of it, by the text of the failure. */
@@ -307,18 +358,14 @@ add_down(struct cluster_looking *status, struct span name, const char *time)
 	jsonw_object_end(&status->json);
 }
 
-/*
- * A node that runs has put its text by its own clock, up to CLOCK_OLD_S ago, so that
- * it is known how far the clock is off at least.
- */
+/* A node's text is by its own clock: it is known how far that is off at least. */
 #define CLOCK_OFF_S 60
-#define CLOCK_OLD_S (ROSTER_EACH_S + 15)
 
 static void
 judge_clock(struct cluster_looking *status, struct span name, int64_t there_ms)
 {
 	int64_t ahead_s = (there_ms - date_now_ms()) / 1000;
-	int64_t off_s = ahead_s > 0 ? ahead_s : -ahead_s - CLOCK_OLD_S;
+	int64_t off_s = ahead_s > 0 ? ahead_s : -ahead_s - ROSTER_OLD_S;
 
 	if (there_ms == 0 || off_s <= CLOCK_OFF_S ||
 	    span_eq(name, span_of(status->own.name)))
@@ -403,6 +450,8 @@ look_at_all(struct cluster_looking *status)
 	enum err err = ERR_AWAY;
 
 	if (status->head_known)
+		err = await_nodes(status);
+	if (err == ERR_OK)
 		err = await_records(status);
 	if (err == ERR_OK)
 		err = lacks_read(&status->lacks, engine);
