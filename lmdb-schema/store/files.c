@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/count.h"
 #include "common/digest.h"
 #include "common/hex.h"
 #include "common/log.h"
@@ -399,7 +400,7 @@ static const struct denial {
 static const struct denial *
 denial_of(const struct files_from *from, unsigned i, const char *why)
 {
-	for (size_t n = 0; n < sizeof(denials) / sizeof(denials[0]); n++)
+	for (size_t n = 0; n < COUNT(denials); n++)
 		if (i < from->count && strcmp(why, denials[n].answer) == 0)
 			return &denials[n];
 	return NULL;

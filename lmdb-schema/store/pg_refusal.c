@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/count.h"
 #include "common/span.h"
 
 #define STATE_LEN 5
@@ -32,7 +33,7 @@ static const struct refusal {
 static const struct refusal *
 find(const char *state)
 {
-	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++)
+	for (size_t i = 0; i < COUNT(refusals); i++)
 		if (strncmp(state, refusals[i].state,
 			strlen(refusals[i].state)) == 0)
 			return &refusals[i];

@@ -3,6 +3,7 @@
  * checksum; other files check the contents. Later walks skip damaged records,
  * so this one names them all.
  */
+#include "common/count.h"
 #include "common/kv/kv.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/check_priv.h"
@@ -39,12 +40,11 @@ static const struct env {
 	unsigned tables;
 	unsigned own; /* of them, those whose remedy is here also on a node */
 } envs[] = {
-    [CHECKING_LIVE] = {store_live, "live.mdb", live_help,
-	sizeof(live_help) / sizeof(live_help[0]), 1u << LIVE_META},
+    [CHECKING_LIVE] = {store_live, "live.mdb", live_help, COUNT(live_help),
+	1u << LIVE_META},
     [CHECKING_CATALOG] = {store_catalog, "catalog.mdb", catalog_help,
-	sizeof(catalog_help) / sizeof(catalog_help[0]), 0},
-    [CHECKING_STATE] = {store_state, "state.mdb", state_help,
-	sizeof(state_help) / sizeof(state_help[0]),
+	COUNT(catalog_help), 0},
+    [CHECKING_STATE] = {store_state, "state.mdb", state_help, COUNT(state_help),
 	1u << STATE_SESSIONS | 1u << STATE_VERSIONS},
 };
 

@@ -3,6 +3,10 @@
 #include <check.h>
 #include <string.h>
 
+#include "lmdb-schema/store/store.h"
+#include "tests/support/quiet.h"
+#include "tests/support/scratch.h"
+
 uint64_t list_entries;
 const char *list_alive;
 
@@ -52,13 +56,32 @@ nodes(struct engine *own,
 	return list_alive == NULL ? ERR_AWAY : ERR_OK;
 }
 
-void
-list_engine(struct engine *engine)
+struct store *
+list_begin(struct engine *engine)
 {
+	struct store *store;
+	struct fault fault;
+
 	*engine = (struct engine){.title = "a list",
 	    .append = append,
 	    .read = read_none,
 	    .heads = heads,
 	    .nodes = nodes};
 	list_entries = 0;
+	scratch_make();
+	quiet_begin();
+	fault_clear(&fault);
+	ck_assert_int_eq(store_create(scratch_path("data"), &fault), ERR_OK);
+	ck_assert_int_eq(
+	    store_open(&store, scratch_path("data"), &fault), ERR_OK);
+	store_share(store, engine);
+	return store;
+}
+
+void
+list_end(struct store *store)
+{
+	store_close(store);
+	quiet_end();
+	scratch_remove();
 }

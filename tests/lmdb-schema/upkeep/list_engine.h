@@ -11,5 +11,6 @@
 extern uint64_t list_entries; /* that were appended */
 extern const char *list_alive; /* names, by spaces; NULL: it is out of reach */
 
-/* Makes it, without entries. */
-void list_engine(struct engine *engine);
+/* Makes it, without entries, and a new store in a scratch folder that it is of. */
+struct store *list_begin(struct engine *engine);
+void list_end(struct store *store);

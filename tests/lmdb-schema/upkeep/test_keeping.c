@@ -9,9 +9,7 @@
 
 #include "lmdb-schema/store/store.h"
 #include "tests/lmdb-schema/upkeep/list_engine.h"
-#include "tests/support/quiet.h"
 #include "tests/support/run.h"
-#include "tests/support/scratch.h"
 
 #define S INT64_C(1000000000)
 
@@ -22,25 +20,14 @@ static struct keeping_watching watch;
 static void
 begin(void)
 {
-	struct fault fault;
-
-	scratch_make();
-	quiet_begin();
-	fault_clear(&fault);
-	list_engine(&engine);
-	ck_assert_int_eq(store_create(scratch_path("data"), &fault), ERR_OK);
-	ck_assert_int_eq(
-	    store_open(&store, scratch_path("data"), &fault), ERR_OK);
-	store_share(store, &engine);
+	store = list_begin(&engine);
 	memset(&watch, 0, sizeof(watch));
 }
 
 static void
 end(void)
 {
-	store_close(store);
-	quiet_end();
-	scratch_remove();
+	list_end(store);
 }
 
 /* --- */

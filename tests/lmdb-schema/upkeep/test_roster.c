@@ -11,9 +11,7 @@
 #include "lmdb-schema/state/share.h"
 #include "lmdb-schema/store/store.h"
 #include "tests/lmdb-schema/upkeep/list_engine.h"
-#include "tests/support/quiet.h"
 #include "tests/support/run.h"
-#include "tests/support/scratch.h"
 
 #define S INT64_C(1000000000)
 #define NOTES 8
@@ -89,20 +87,11 @@ notes(struct engine *own, const char *prefix,
 static void
 begin(void)
 {
-	struct fault fault;
-
-	scratch_make();
-	quiet_begin();
-	fault_clear(&fault);
-	list_engine(&engine);
+	store = list_begin(&engine);
 	engine.node_drop = node_drop;
 	engine.note_put = note_put;
 	engine.note_drop = note_drop;
 	engine.notes = notes;
-	ck_assert_int_eq(store_create(scratch_path("data"), &fault), ERR_OK);
-	ck_assert_int_eq(
-	    store_open(&store, scratch_path("data"), &fault), ERR_OK);
-	store_share(store, &engine);
 	memset(names, 0, sizeof(names));
 	put_count = 0;
 	list_alive = "a";
@@ -112,9 +101,7 @@ begin(void)
 static void
 end(void)
 {
-	store_close(store);
-	quiet_end();
-	scratch_remove();
+	list_end(store);
 }
 
 /* --- */
