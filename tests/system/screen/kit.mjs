@@ -183,9 +183,13 @@ export async function codeAt(page, row) {
 	return at.textContent();
 }
 
-export const tick = (page, row) => page.locator(
-    `.ag-row[row-index="${row}"] input[type=checkbox]`).first()
-    .check({force: true});
+/* Not by force: that fails where the row is being drawn anew. */
+const tickAt = (page, row) => page.locator(
+    `.ag-row[row-index="${row}"] input.tick`).first();
+
+export const tick = (page, row) => tickAt(page, row).check();
+
+export const untick = (page, row) => tickAt(page, row).uncheck();
 
 /* The page looks for proposals and edits when one comes back to it. */
 export const lookAgain = (page) => page.evaluate(() =>

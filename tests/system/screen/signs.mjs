@@ -4,7 +4,8 @@
  */
 import assert from "node:assert/strict";
 import {another, articleAt, cell, codeAt, hold, lookAgain, mineAt, open, product,
-    propose, rejectAt, ROWS, saveRow, setRow, tick, totalIs, until} from "./kit.mjs";
+    propose, rejectAt, ROWS, saveRow, setRow, tick, totalIs, until, untick} from
+    "./kit.mjs";
 
 const gone = (page) => page.waitForSelector("dialog", {state: "detached"});
 
@@ -332,8 +333,7 @@ async function signsOfChosen(day, page) {
 		await cell(page, 1, "libelle1").click();
 		await page.keyboard.press("+");
 		await says(page, "Aucune proposition n'attend aux lignes choisies");
-		await page.locator(".ag-row[row-index='0'] input[type=checkbox]")
-		    .first().uncheck({force: true});
+		await untick(page, 0);
 	});
 }
 
