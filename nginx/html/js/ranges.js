@@ -27,8 +27,9 @@ let version = null;
 let proposals = new Map(); /* codein -> {codein, gamme, codeGamme, author, at} */
 let knownAt = 0; /* when the proposals were asked for */
 let edits = new Edits(); /* others for each supplier that is shown */
-/* Each {puts: [[codein, edit to come back], …], decided}, the newest last. */
+/* Each {puts: [[codein, edit to come back], …], decided, place}, the newest last. */
 let history = [], undone = [];
+let places = 0; /* steps of the buyer so far */
 let voided = false; /* the newest steps are void: others changed the articles */
 let decision; /* of them the newest Save or Cancel, if it can be undone */
 
@@ -139,6 +140,8 @@ export function openRanges(userName, code) {
 	knownAt = moment();
 	edits = recallEdits(draftName());
 	({history, undone, voided} = recallSteps(draftName(), edits));
+	for (const step of history)
+		step.place = 0;
 	decision = undefined;
 	forgetRecorded();
 	emit("ranges");
@@ -180,10 +183,17 @@ function editOf(row, gamme) {
 export const standing = (row) => (edits.get(row.codein) ??
     proposals.get(row.codein) ?? {gamme: row.codeGamme}).gamme ?? null;
 
+/* Before the steps that the buyer took after it, while its answer was awaited. */
+function note(step) {
+	const later = history.findIndex(({place}) => place > step.place);
+
+	history.splice(later < 0 ? history.length : later, 0, step);
+}
+
 function done(puts) {
 	if (puts.length === 0)
 		return;
-	history.push({puts, decided: false});
+	note({puts, decided: false, place: ++places});
 	undone = [];
 	voided = false;
 	keep(puts);
@@ -288,7 +298,7 @@ export async function redo() {
 
 	if (back === undefined)
 		return undefined;
-	history.push(back);
+	note({...back, place: ++places});
 	keep(back.puts);
 	return step;
 }
@@ -445,11 +455,11 @@ function bringBack(items, results, to) {
  * What was decided can be taken back; what was edited before it no more, of the
  * same articles.
  */
-function begin(codeins, puts) {
+function begin(codeins, puts, place) {
 	forgetSteps(new Set(codeins));
-	decision = puts.length > 0 ? {puts, decided: true} : undefined;
+	decision = puts.length > 0 ? {puts, decided: true, place} : undefined;
 	if (decision !== undefined)
-		history.push(decision);
+		note(decision);
 	voided = false;
 	undone = [];
 	emit("ranges");
@@ -477,9 +487,9 @@ async function inPortions(list, results, send_) {
 }
 
 /* The step that takes back what `results` have done of the items. */
-function endDecision(code, puts, results) {
+function endDecision(code, puts, results, place) {
 	if (code === supplier && results.length > 0)
-		begin(results.map(({codein}) => codein), puts());
+		begin(results.map(({codein}) => codein), puts(), place);
 }
 
 /*
@@ -487,7 +497,7 @@ function endDecision(code, puts, results) {
  * results that a try before has got: those items are not sent again.
  */
 export async function save({supplier: code, mine, pending}, earlier = []) {
-	const results = [...earlier];
+	const results = [...earlier], place = ++places;
 
 	try {
 		await inPortions(pending, results, async (part) => settle(code,
@@ -497,13 +507,13 @@ export async function save({supplier: code, mine, pending}, earlier = []) {
 		    agree(part, await sendEdits(code, part), newRange)));
 	} finally {
 		endDecision(code, () => bringBack([...mine, ...pending],
-		    results, oldRange), results);
+		    results, oldRange), results, place);
 	}
 	return results;
 }
 
 export async function cancel({supplier: code, mine, pending}, earlier = []) {
-	const results = [...earlier];
+	const results = [...earlier], place = ++places;
 
 	try {
 		await inPortions(pending, results, async (part) => settle(code,
@@ -511,7 +521,7 @@ export async function cancel({supplier: code, mine, pending}, earlier = []) {
 			{proposals: part.map(seen)}), oldRange)));
 	} catch (error) {
 		endDecision(code, () => bringBack(pending, results, newRange),
-		    results);
+		    results, place);
 		throw error;
 	}
 	if (code === supplier) {
@@ -524,7 +534,7 @@ export async function cancel({supplier: code, mine, pending}, earlier = []) {
 		keep(puts);
 		begin([...mine, ...pending].map(({codein}) => codein),
 		    [...mine.map((one) => [one.codein, one]),
-			...bringBack(pending, results, newRange)]);
+			...bringBack(pending, results, newRange)], place);
 	}
 	return results;
 }

@@ -128,7 +128,7 @@ async function keysAfterSigns(day, page) {
 		await page.keyboard.press("Delete");
 		await mineAt(page, 0, null);
 	});
-	await day.check("two decisions are undone one after the other",
+	await day.check("two decisions: the last is undone first, though answered first",
 	    async () => {
 		const rows = [await proposeAt(page, 0), await proposeAt(page, 1)];
 
@@ -136,8 +136,14 @@ async function keysAfterSigns(day, page) {
 		for (const row of [0, 1])
 			await proposalAt(page, row).waitFor();
 		await cell(page, 0, "libelle1").click();
+		const late = await hold(page, "**/app/cancel", (request) =>
+		    request.postData().includes(rows[0].codein));
+
 		for (const key of ["-", "ArrowDown", "-"])
 			await page.keyboard.press(key);
+		await late.holds(1);
+		await says(page, `rejetée pour ${rows[1].codein}`);
+		await late.letGo();
 		for (const row of [1, 0]) {
 			await page.keyboard.press("Control+z");
 			await mineAt(page, row, rows[row].wanted);
