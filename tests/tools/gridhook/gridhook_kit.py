@@ -6,6 +6,7 @@ A test script defines functions, passes them to run(), and closes with
 import http.server
 import json
 import os
+import select
 import shutil
 import signal
 import socket
@@ -150,6 +151,14 @@ class Hook:
         """So many connections are there, and all that came on them was read."""
         wait_until(lambda: self.connections() == (count,) * 3, lambda: "read of %d: %r" % (count, self.connections()))
 
+    def take_turns(self, wrong, count=6):
+        """Connections with a wrong secret each: with one turn a second, and one at once, who comes behind them waits
+        for count - 1 seconds."""
+        socks = [self.connect() for _ in range(count)]
+        for sock in socks:
+            sock.sendall(wrong)
+        return socks
+
     def raw(self, data):
         """Sends bytes as they are; gives the first answer."""
         no_body = data.startswith(b"HEAD ")
@@ -160,7 +169,8 @@ class Hook:
                 pass
             return read_answer(sock, no_body=no_body)
 
-    def ask(self, method, path, body=None, headers=(), secret=True):
+    def request(self, method, path, body=None, headers=(), secret=True):
+        """The bytes that ask() sends."""
         lines = ["%s %s HTTP/1.1" % (method, path), "Host: 127.0.0.1:%d" % self.port]
         if secret and self.secret:
             lines.append("X-Service-Secret: " + self.secret)
@@ -169,7 +179,10 @@ class Hook:
         if body is not None:
             lines.append("Content-Length: %d" % len(body))
         lines += list(headers)
-        return self.raw(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1") + (body or b""))
+        return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1") + (body or b"")
+
+    def ask(self, *words, **options):
+        return self.raw(self.request(*words, **options))
 
     def push(self, body, path="/assistant/hook", headers=()):
         if not isinstance(body, (str, bytes)):
@@ -201,6 +214,10 @@ class Answer:
 
     def __repr__(self):
         return "%s %r %r" % (self.status, self.headers, self.body[:300])
+
+
+def has_answer(sock):
+    return select.select([sock], [], [], 0)[0] != []
 
 
 def read_answer(sock, rest=b"", no_body=False):
