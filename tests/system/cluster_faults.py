@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from cluster_kit import (  # noqa: E402
     NODES, among, host_name, inside, mac, run)
 from grid import GRIDCTL  # noqa: E402
-from stack import children, wait_until  # noqa: E402
+from stack import children, kill, wait_until  # noqa: E402
 
 NOWHERE = "02:00:00:00:00:ff"
 
@@ -91,7 +91,7 @@ class KilledWorker(Fault):
 
     def begin(self):
         for pid in random.sample(children(self.node.pool.pid), 1):
-            os.kill(pid, signal.SIGKILL)
+            kill(pid)
 
     def end(self):
         wait_until(lambda: self.node.page() is not None, "it serves again")

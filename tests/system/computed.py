@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from editions import HEAD, Shop, flip_bytes  # noqa: E402
 from etcd_kit import Etcd, find_etcd  # noqa: E402
 from grid import GRIDCTL, write  # noqa: E402
-from stack import PATIENCE, run_tests, wait_until  # noqa: E402
+from stack import PATIENCE, kill, run_tests, wait_until  # noqa: E402
 
 
 class Maker(Shop):
@@ -353,7 +353,7 @@ def a_puller_that_dies(one, three):
     one.ctl("compute", "--quiet", "C1")
     assert waiting.wait(PATIENCE)
     for pid in three.follower():
-        os.kill(pid, signal.SIGKILL)
+        kill(pid)
     go_on.set()
     all_show_same("C1", one, three)
     assert any(first > 0 for _, first in one.proxy.asked), one.proxy.asked

@@ -7,7 +7,6 @@ import json
 import os
 import random
 import re
-import signal
 import subprocess
 import sys
 import threading
@@ -18,7 +17,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from etcd_kit import Etcd, find_etcd  # noqa: E402
 from grid import GRIDCTL, write  # noqa: E402
 from join import TABLES, Node  # noqa: E402
-from stack import PATIENCE, children, run_tests, wait_until  # noqa: E402
+from stack import (PATIENCE, children, kill,  # noqa: E402
+                   run_tests, wait_until)
 
 HEAD = ("fournisseur,codein,libelle1,libelle2,marque,gtin,reference,"
         "codeCentrale,code3,pcb,prixAchat,prixVente,tva,gamme")
@@ -282,7 +282,7 @@ def a_puller_that_dies(one, two, three):
         if waiting.wait(0.05):
             waiting.clear()
             for pid in three.follower():
-                os.kill(pid, signal.SIGKILL)
+                kill(pid)
             kills += 1
             go_on.set()
             go_on = threading.Event()

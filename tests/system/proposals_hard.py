@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from grid import Grid, GRIDCTL, write  # noqa: E402
 from proposals import must  # noqa: E402
-from stack import (PATIENCE, children, has_ended,  # noqa: E402
+from stack import (PATIENCE, children, has_ended, kill,  # noqa: E402
                    run_in_a_namespace, run_tests, wait_until)
 
 LONG = os.environ.get("GRID_LONG", "") not in ("", "0")
@@ -80,13 +80,6 @@ class Client(threading.Thread):
                 self.broken += 1
                 time.sleep(0.01)
             number += 1
-
-
-def kill(pid):
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 def kill_worker(grid, dice):

@@ -21,7 +21,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from stack import (BUILD, TOP, find_nginx, free_port, needs_build_folder, run_tests,
+from stack import (BUILD, TOP, find_nginx, free_port, kill, needs_build_folder, run_tests,
                    wait_until)
 
 QUICKSTART = os.path.join(TOP, "tools", "quickstart")
@@ -283,12 +283,9 @@ def a_build_shows_how_far_it_is():
         os.close(reader)
 
 
-def end_those_that_are_there(pids):
+def end_all(pids):
     for pid in pids:
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        kill(pid)
 
 
 def processes_that_a_killed_nginx_left_are_ended():
@@ -315,7 +312,7 @@ def processes_that_a_killed_nginx_left_are_ended():
                        "nginx has workers")
             file.seek(0)
             workers = [int(pid) for pid in file.read().split()]
-        atexit.register(end_those_that_are_there, workers)
+        atexit.register(end_all, workers)
         wait_until(lambda: listening(port), "nginx listens")
         master.kill()
         master.wait()

@@ -23,8 +23,8 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from grid import Grid  # noqa: E402
-from stack import (has_ended, is_sanitized, run_tests,  # noqa: E402
-                   wait_until)
+from stack import (has_ended, is_sanitized, kill,  # noqa: E402
+                   run_tests, wait_until)
 
 LONG = os.environ.get("GRID_LONG", "") not in ("", "0")
 SECONDS = float(os.environ.get("GRID_SOAK", "7200" if LONG else "15"))
@@ -267,10 +267,7 @@ class Killer(Client):
         elif workers:
             victim = self.dice.choice(workers)
             self.clock.begin_kill()
-            try:
-                os.kill(victim, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+            kill(victim)
             wait_until(lambda: has_ended(victim), "a killed worker ends")
             self.clock.end_kill()
         self.asked += 1

@@ -74,6 +74,14 @@ def has_ended(pid):
         return True
 
 
+def kill(pid):
+    """Who has ended since its pid was looked up is no fault."""
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
 def is_sanitized(program):
     """Whether the address sanitizer is in it: its memory is then not what
     others would take."""
