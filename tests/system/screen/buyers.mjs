@@ -8,6 +8,7 @@ import assert from "node:assert/strict";
 import {another, api, cell, codeAt, host, keptNow, linesAre, logInAgain,
     lookAgain, mineAt, open, product, propose, setRow, SUPPLIER, tick,
     wasTold} from "./kit.mjs";
+import {withoutPolls} from "./polls.mjs";
 
 const OTHER = "lea";
 const ROWS = 8;
@@ -79,6 +80,8 @@ export async function buyers(day, browser) {
 	await host("user", OTHER);
 	const claire = day.page = await open(browser, {notes: true});
 	const lea = await open(browser, {notes: true, user: OTHER});
+
+	await withoutPolls(claire);
 	const codes = [], was = [];
 
 	for (let row = 0; row < ROWS; row++) {
@@ -196,6 +199,7 @@ export async function buyers(day, browser) {
 	await day.check("a session that ends in a Save: logged in, saved once",
 	    async () => {
 		await setRow(claire, 5, one[5]);
+		await linesAre(claire, 1);
 		await tick(claire, 5);
 		await claire.keyboard.press("Control+s");
 		await host("expire");

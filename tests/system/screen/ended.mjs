@@ -4,8 +4,9 @@
  * there below it and after it, and what was refused is done once, in sight.
  */
 import assert from "node:assert/strict";
-import {another, articleAt, cell, codeAt, host, keptNow, linesAre, logInAgain,
+import {another, articleAt, cell, codeAt, host, keptIs, linesAre, logInAgain,
     lookAgain, open, product, rowsDrawn, setRow, SUPPLIER, tick, until} from "./kit.mjs";
+import {withoutPolls} from "./polls.mjs";
 
 const {GRID_PASSWORD} = process.env;
 
@@ -72,6 +73,7 @@ const WINDOWS = {
 			    .codeGamme);
 			await cell(page, 2, "libelle1").click();
 			await page.keyboard.press(this.gamme.toLowerCase());
+			await keptIs(page, (value) => value !== "");
 			await tick(page, 2);
 			await page.keyboard.press("Control+s");
 			await page.waitForSelector("dialog[open]");
@@ -191,13 +193,16 @@ async function isTyped(page, typed) {
 		assert.equal(await page.inputValue(field), value);
 }
 
-/* How often the question was answered: {done, refused}. */
+/* How often the question was asked from now on, and answered: {done, refused}. */
 function counted(page, [method, path, query = ""]) {
 	const count = {done: 0, refused: 0};
+	const asked = new WeakSet();
+	const note = (request) => asked.add(request);
 	const hear = (response) => {
 		const {pathname, search} = new URL(response.url());
 
-		if (response.request().method() !== method ||
+		if (!asked.has(response.request()) ||
+		    response.request().method() !== method ||
 		    !(path.endsWith("/") || path.endsWith(".") ?
 			pathname.startsWith(path) : pathname === path) ||
 		    !search.includes(query))
@@ -206,8 +211,12 @@ function counted(page, [method, path, query = ""]) {
 		count.refused += response.status() === 401;
 	};
 
+	page.on("request", note);
 	page.on("response", hear);
-	return {count, end: () => page.off("response", hear)};
+	return {count, end() {
+		page.off("request", note);
+		page.off("response", hear);
+	}};
 }
 
 async function close(page) {
@@ -237,9 +246,10 @@ async function foundByThePage(page, typed) {
 }
 
 async function foundByTheWindow(page, one, typed) {
+	await host("expire");
+	/* Answers to what was asked before may still come. */
 	const {count, end} = counted(page, one.asks);
 
-	await host("expire");
 	await one.act(page);
 	await loginIsOver(page);
 	await isTyped(page, typed);
@@ -285,7 +295,7 @@ async function askedOnce(day, page) {
 		let asked = 0;
 
 		await setRow(page, 4, wanted);
-		await until(async () => (await keptNow(page)) !== "");
+		await keptIs(page, (value) => value !== "");
 		await host("expire");
 		await lookAgain(page);
 		await loginIsOver(page);
@@ -303,6 +313,7 @@ async function askedOnce(day, page) {
 export async function ended(day, browser) {
 	const page = day.page = await open(browser);
 
+	await withoutPolls(page);
 	for (const [name, one] of Object.entries(WINDOWS))
 		await day.check(`a session ends below a window: ${name}`,
 		    async () => {

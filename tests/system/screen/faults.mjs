@@ -1,7 +1,8 @@
 /* faults: a server that goes and comes, a session that ends, a slow supplier. */
 import assert from "node:assert/strict";
-import {another, api, cell, chooseSupplier, codeAt, firstRowIs, grid, host,
-    logInAgain, product, ROWS, rowsDrawn, totalIs} from "./kit.mjs";
+import {another, api, cell, chooseSupplier, codeAt, firstRowIs, grid, hold,
+    host, linesAre, logInAgain, product, ROWS, rowsDrawn, totalIs} from "./kit.mjs";
+import {withoutPolls} from "./polls.mjs";
 
 const searchFor = (page, words) => page.fill(".search-box input", words);
 
@@ -95,12 +96,14 @@ async function connections(day) {
 async function sessions(day) {
 	const {page} = day;
 
+	await withoutPolls(page);
 	await day.check("a session that ended: log in, and go on with one's edits",
 	    async () => {
 		const {codeGamme} = await product(await codeAt(page, 1));
 
 		await cell(page, 1, "libelle1").click();
 		await page.keyboard.press(another(codeGamme).toLowerCase());
+		await linesAre(page, 1);
 		await host("expire");
 		await searchFor(page, "rhum");
 		await page.waitForSelector("dialog.login");
@@ -159,24 +162,26 @@ async function onDemand(day) {
 	    async () => {
 		const {json} = await api("GET", "/api/v1/fournisseurs");
 		const {code} = json.data.find((one) => !one.hasSnapshot);
-		const answers = [
-			(route) => route.fulfill({status: 202,
-			    headers: {"Retry-After": "2"},
-			    contentType: "application/json",
-			    body: '{"error":{"code":"not_ready","message":""}}'}),
-			(route) => setTimeout(() => route.continue(), 1500),
-		];
+		const GRID = "**/api/v1/grid?*";
+		const busy = (route) => route.fulfill({status: 202,
+		    headers: {"Retry-After": "2"},
+		    contentType: "application/json",
+		    body: '{"error":{"code":"not_ready","message":""}}'});
 
-		await page.route("**/api/v1/grid?*", (route) =>
-		    answers.shift()(route), {times: 2});
+		/* Until that has been seen, and looked at. */
+		await page.route(GRID, busy);
 		await page.click("button.supplier");
 		await chooseSupplier(page, code);
 		await page.waitForFunction(() => /nouvel essai dans/.test(
 		    document.querySelector(".rows-state").textContent));
 		await day.axe("computing-busy");
+		const made = await hold(page, GRID);
+
+		await page.unroute(GRID, busy);
 		await page.waitForFunction(() => /depuis \d+ s/.test(
 		    document.querySelector(".rows-state").textContent));
 		await day.shot("computing");
+		await made.letGo();
 		await rowsDrawn(page);
 		await page.waitForSelector(".tree > li");
 		assert.ok((await api("GET", `/api/v1/fournisseurs?search=${code}`))

@@ -125,16 +125,13 @@ async function kept(day, browser) {
 		assert.equal(await page.locator(".notice.error").count(), 1);
 		assert.match(await page.textContent(".notice.error"),
 		    /ne garde pas vos modifications/);
-		let asked = false;
+		const question = page.waitForEvent("dialog");
 
-		page.on("dialog", (dialog) => {
-			asked = dialog.type() === "beforeunload";
-			dialog.accept();
-		});
 		await page.close({runBeforeUnload: true});
-		for (let i = 0; i < 50 && !asked; i++)
-			await new Promise((done) => setTimeout(done, 20));
-		assert.ok(asked, "the page was closed without a question");
+		const dialog = await question;
+
+		assert.equal(dialog.type(), "beforeunload");
+		await dialog.accept();
 		await page.context().close();
 	});
 }
@@ -240,6 +237,7 @@ async function hands(day, page) {
 		for (let i = 0; i < 5; i++)
 			await page.keyboard.down("Enter");
 		await page.keyboard.up("Enter");
+		await page.waitForSelector("dialog[open]");
 		assert.equal(await page.locator("dialog[open]").count(), 1);
 		assert.equal((await product(codein)).codeGamme, codeGamme);
 		await page.locator("dialog footer .primary").dblclick();

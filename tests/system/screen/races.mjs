@@ -4,8 +4,9 @@
  */
 import assert from "node:assert/strict";
 import {another, api, articleAt, cell, chooseSupplier, codeAt, firstRowIs, grid,
-    hold, host, lookAgain, open, product, propose, ROWS, rowsDrawn, saveRow, setRow,
-    SUPPLIER, totalIs} from "./kit.mjs";
+    hold, host, linesAre, lookAgain, open, product, propose, ROWS, rowsDrawn,
+    saveRow, setRow, SUPPLIER, totalIs} from "./kit.mjs";
+import {withoutPolls} from "./polls.mjs";
 
 const GRID = "**/api/v1/grid?*", PRODUCT = "**/api/v1/products/*";
 
@@ -371,10 +372,13 @@ async function sessions(day, browser) {
 	await day.check("another user who logs in saves nothing of the first one's",
 	    async () => {
 		const page = day.page = await open(browser);
+
+		await withoutPolls(page);
 		const {codein, codeGamme, wanted} = await articleAt(page, 8);
 
 		await host("user", "paul");
 		await setRow(page, 8, wanted);
+		await linesAre(page, 1);
 		await page.keyboard.press("Control+s");
 		await host("expire");
 		await page.click("dialog footer .primary");
