@@ -301,11 +301,9 @@ const AXE_COLOURS = LONG ? AXE_ALL :
  * asked for; `some` says which. letGo() lets them all arrive, the last first.
  */
 export async function hold(page, path, some = () => true) {
-	const waiting = [];
+	const waiting = [], answers = [];
 	let held = true;
-	const handler = async (route) => {
-		if (!some(route.request()))
-			return route.fallback();
+	const answer = async (route) => {
 		const response = await route.fetch();
 
 		/* One that was under way when all were let go is not held. */
@@ -314,6 +312,8 @@ export async function hold(page, path, some = () => true) {
 		/* The page may want it no more. */
 		return route.fulfill({response}).catch(() => {});
 	};
+	const handler = (route) => some(route.request()) ?
+	    answers[answers.push(answer(route)) - 1] : route.fallback();
 
 	await page.route(path, handler);
 	return {
@@ -325,9 +325,12 @@ export async function hold(page, path, some = () => true) {
 		},
 		async letGo() {
 			held = false;
-			await page.unroute(path, handler);
 			for (const go of waiting.splice(0).reverse())
 				go();
+			/* Without a route the browser asks all of them anew. */
+			while (answers.length > 0)
+				await Promise.all(answers.splice(0));
+			await page.unroute(path, handler);
 			await page.waitForTimeout(200);
 		},
 	};
