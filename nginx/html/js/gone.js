@@ -37,6 +37,7 @@ async function among(supplier, some) {
 export function goneArticles(supplier) {
 	let seen = {}; /* {code, snapshot, there: Map codein -> whether it is} */
 	let told = "", untell = null;
+	let looks = 0; /* an answer to an older one may come later */
 
 	function show(gone) {
 		const name = gone.join();
@@ -66,7 +67,7 @@ export function goneArticles(supplier) {
 	}
 
 	/* Edits change while the question is under way: those that are left. */
-	async function find(code) {
+	async function find(code, mine) {
 		const snapshot = await generation(code);
 
 		if (seen.code !== code || seen.snapshot !== snapshot)
@@ -79,19 +80,19 @@ export function goneArticles(supplier) {
 
 		for (const codein of asked)
 			there.set(codein, found.has(codein));
-		if (code === supplier())
+		if (mine === looks)
 			show(edited().map(([codein]) => codein)
 			    .filter((codein) => there.get(codein) === false));
 	}
 
 	/* What cannot be had now is looked for again. */
 	return async function look() {
-		const code = supplier();
+		const code = supplier(), mine = ++looks;
 
 		if (code === null || editCount() === 0)
 			show([]);
 		else
-			await find(code).catch(() => null);
+			await find(code, mine).catch(() => null);
 	};
 }
 

@@ -4,8 +4,9 @@
  */
 import assert from "node:assert/strict";
 import {readFile} from "node:fs/promises";
-import {another, cell, codeAt, host, keptIs, keptNow, linesAre, lookAgain, mineAt,
-    open, product, rowsDrawn, setRow, SUPPLIER, until, wasTold} from "./kit.mjs";
+import {another, cell, codeAt, hold, host, keptIs, keptNow, linesAre, lookAgain,
+    mineAt, open, product, rowsDrawn, setRow, SUPPLIER, until, wasTold} from
+    "./kit.mjs";
 
 const MERGING = new URL("../../../nginx/html/js/merging.js", import.meta.url);
 
@@ -207,15 +208,25 @@ async function gone(day, browser) {
 	const codes = [await codeAt(page, 0), await codeAt(page, 1)];
 	const now = await Promise.all(codes.map(product));
 	const wanted = now.map(({codeGamme}) => another(codeGamme));
+	const asksAfter = (request) => request.url().includes("codein=in.");
 
 	await day.check("an edit whose article is gone is told, and stays",
 	    async () => {
 		for (const n of [0, 1])
 			await setRow(page, n, wanted[n]);
 		await linesAre(page, 2);
+		/* The first answer is of before, and comes last. */
+		let asked = 0;
+		const late = await hold(page, "**/api/v1/grid?*", (request) =>
+		    asksAfter(request) && asked++ === 0);
+
+		await lookAgain(page);
+		await late.holds(1);
 		await host("without", `${SUPPLIER},${codes[0]}`);
 		await lookAgain(page);
 		await wasTold(page, ["n'a plus cet article", codes[0]]);
+		await late.letGo();
+		assert.equal(await page.locator("[data-about=gone]").count(), 1);
 		assert.equal((await keptNow(page)).split("\n").length, 2);
 		await day.axe("gone");
 	});
