@@ -178,7 +178,8 @@ verify_now(struct kv *kv, int64_t now_ns)
 
 	watch->ended_ns = date_monotonic_ns();
 	watch->took_ns = watch->ended_ns - now_ns;
-	if (err == ERR_BUSY)
+	/* Both tell nothing of the file, which stays due. */
+	if (err == ERR_BUSY || err == ERR_NO_MEMORY)
 		return;
 	watch->due = fs_stamp_is_young(&stamp);
 	watch->urgent = false;

@@ -3,11 +3,13 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/fs.h"
 #include "common/kv/kv.h"
 #include "tests/common/kv/kv_help.h"
+#include "tests/fcgi/failing.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
@@ -295,6 +297,45 @@ START_TEST(a_watched_file_that_is_cut_is_not_touched)
 }
 END_TEST
 
+/* The next look that verifies lacks its nth allocation; how many it makes. */
+static unsigned long
+look_without(unsigned long nth, struct kv_txn *reader, enum err *err)
+{
+	unsigned long count = 0;
+
+	while (count == 0) {
+		usleep(12000);
+		failing_begin(nth);
+		*err = kv_renew(reader);
+		count = failing_end();
+		kv_rest(reader);
+	}
+	return count;
+}
+
+START_TEST(a_watched_file_is_not_damaged_by_a_lack_of_memory)
+{
+	int fd = open(scratch_path("a.mdb"), O_RDWR | O_CLOEXEC);
+	unsigned long nth = 0, count;
+	struct kv_txn *reader;
+	enum err err;
+
+	ck_assert_int_eq(kv_watch(kv), ERR_OK);
+	ck_assert_int_eq(kv_read(&reader, kv), ERR_OK);
+	kv_rest(reader);
+	do {
+		/* Written without a commit: it is to be verified. */
+		ck_assert_int_eq(futimens(fd, NULL), 0);
+		count = look_without(++nth, reader, &err);
+		ck_assert(err == ERR_OK || err == ERR_NO_MEMORY);
+		ck_assert_int_eq(told(reader), ERR_OK);
+	} while (count >= nth);
+	ck_assert_uint_gt(nth, 4);
+	kv_abort(reader);
+	close(fd);
+}
+END_TEST
+
 START_TEST(commits_are_no_damage_to_a_watched_file)
 {
 	struct kv_txn *reader;
@@ -338,6 +379,7 @@ test_suite(void)
 	tcase_add_test(
 	    tc, a_file_that_was_overwritten_since_it_was_opened_is_not_watched);
 	tcase_add_test(tc, a_watched_file_that_is_cut_is_not_touched);
+	tcase_add_test(tc, a_watched_file_is_not_damaged_by_a_lack_of_memory);
 	tcase_add_test(tc, commits_are_no_damage_to_a_watched_file);
 	tcase_add_test(tc, a_file_that_is_gone_is_told);
 	suite_add_tcase(suite, tc);
