@@ -74,7 +74,7 @@ is "and one of the owner's is fine" nobody --check --set trail.archive="$work/ar
 rm -f "$work/data/locks/attempts"
 "$work/gridapi" --config "$work/gridapi.conf" >"$work/log" 2>&1 &
 server=$!
-left=200
+left=1200
 while [ "$left" -gt 0 ] && kill -0 "$server" 2>/dev/null &&
   ! { [ -S "$work/run/slow.sock" ] && [ -e "$work/data/locks/attempts" ]; }; do
   sleep 0.05
