@@ -139,35 +139,12 @@ look_at_engine(struct others *others)
 
 /* --- telling -------------------------------------------------------------- */
 
-#define LIST_MAX 320
-
-struct listing {
-	char text[LIST_MAX];
-	size_t len;
-	unsigned left; /* nodes that found no room */
-	char more[32]; /* which says so */
-};
+#define WHY_MAX (LACKS_WHY_MAX + 64)
 
 static void
-list(struct listing *listing, const char *name, const char *why)
+tell_other(const struct other *other)
 {
-	size_t size = sizeof(listing->text) - listing->len;
-	int len = snprintf(listing->text + listing->len, size, "%s%s%s %s",
-	    listing->len == 0 ? "" : "; ", name[0] == '\0' ? "" : "node ", name,
-	    why);
-
-	if (len > 0 && (size_t)len < size)
-		listing->len += (size_t)len;
-	else {
-		listing->text[listing->len] = '\0';
-		listing->left++;
-	}
-}
-
-static void
-list_other(struct listing *listing, const struct other *other)
-{
-	char why[LIST_MAX];
+	char why[WHY_MAX];
 
 	if (other->has)
 		return;
@@ -182,80 +159,65 @@ list_other(struct listing *listing, const struct other *other)
 		snprintf(why, sizeof(why), "does not take in the log: %s",
 		    other->lacks.stands);
 	else if (other->lacks.import_why[0] != '\0')
-		snprintf(why, sizeof(why), "does not get them: %.*s",
-		    LIST_MAX / 2, other->lacks.import_why);
+		snprintf(why, sizeof(why), "does not get them: %s",
+		    other->lacks.import_why);
 	else
 		snprintf(why, sizeof(why),
 		    "does not have them yet, and tells no reason: see the log "
 		    "of its gridapi");
-	list(listing, other->name, why);
+	log_warn("the import's files: node %s %s", other->name, why);
 }
 
 /* gridapi of this node puts them there, and tells the reason. */
 static void
-list_bucket(struct listing *listing, const struct others *others)
+tell_bucket(const struct others *others)
 {
-	char why[LIST_MAX];
-
 	if (others->bucket_why[0] != '\0')
-		snprintf(why, sizeof(why), "the bucket does not get them: %.*s",
-		    LIST_MAX / 2, others->bucket_why);
+		log_warn("the import's files: the bucket does not get them: %s",
+		    others->bucket_why);
 	else
-		snprintf(why, sizeof(why),
-		    "the bucket does not have them: 'gridctl cluster push' "
-		    "says why");
-	list(listing, "", why);
+		log_warn("the import's files: the bucket does not have them: "
+			 "'gridctl cluster push' says why");
 }
 
-/* "node two is not heard of: ...; node three does not get them: ..." */
+/* A line for each that has not all of them. */
 static void
-list_all(struct listing *listing, struct others *others)
+tell_all(struct others *others)
 {
 	enum err err = look_at_state(others);
 
-	memset(listing, 0, sizeof(*listing));
 	if (err == ERR_OK)
 		err = look_at_engine(others);
 	if (err != ERR_OK)
-		list(listing, "",
-		    "why the other nodes lack them is not known, as the log "
-		    "does not tell now");
+		log_warn("the import's files: why the other nodes lack them is "
+			 "not known, as the log does not tell now");
 	for (unsigned i = 0; err == ERR_OK && i < others->count; i++)
-		list_other(listing, &others->list[i]);
+		tell_other(&others->list[i]);
 	if (err == ERR_OK && others->count == 0)
-		list(listing, "", "no other node has ever been heard of");
+		log_warn("the import's files: no other node has ever been "
+			 "heard of");
 	if (others->awaited->bucket)
-		list_bucket(listing, others);
-	if (listing->left > 0)
-		snprintf(listing->more, sizeof(listing->more), "; and %u more",
-		    listing->left);
+		tell_bucket(others);
 }
 
 static void
 say_refused(struct others *others, struct fault *fault)
 {
-	struct listing listing;
-
-	list_all(&listing, others);
+	tell_all(others);
 	fault_set(fault, store_dir(others->awaited->store),
-	    "nothing was changed: %u of %u nodes have the import's files: "
-	    "%s%s. "
-	    "Then import again, or with a lower [cluster] copies in "
-	    "cluster.conf",
-	    others->have + 1, others->awaited->copies, listing.text,
-	    listing.more);
+	    "nothing was changed: %u of %u nodes have the import's files, and "
+	    "the lines above say why the others have not. Mend that and import "
+	    "again, or import with a lower [cluster] copies in cluster.conf",
+	    others->have + 1, others->awaited->copies);
 }
 
 static void
 say_waiting(struct others *others, int64_t seconds)
 {
-	struct listing listing;
-
-	list_all(&listing, others);
 	log_warn("the import waits for other nodes to get its files: have=%u "
-		 "copies=%u at_most_seconds=%lld: %s%s",
-	    others->have + 1, others->awaited->copies, (long long)seconds,
-	    listing.text, listing.more);
+		 "copies=%u at_most_seconds=%lld",
+	    others->have + 1, others->awaited->copies, (long long)seconds);
+	tell_all(others);
 }
 
 /* --- waiting -------------------------------------------------------------- */

@@ -33,8 +33,8 @@ struct edition_awaited {
 
 /*
  * Waits until so many nodes have the files, of so many bytes. ERR_TIMED_OUT: they do
- * not, and the fault names each node that has none, with the reason as far as it is
- * known, and says that nothing was changed.
+ * not, and the fault says that nothing was changed. Before it the log has a line for
+ * each node that has none, with the reason as far as it is known.
  */
 enum err edition_await(
     const struct edition_awaited *awaited, uint64_t bytes, struct fault *fault);

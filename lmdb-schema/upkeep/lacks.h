@@ -29,7 +29,7 @@ struct store;
 #define LACKS_S 30
 #define LACKS_STANDS_S 10
 #define LACKS_REASON_MAX 128
-#define LACKS_WHY_MAX 256
+#define LACKS_WHY_MAX 640 /* a fault, with most of its place */
 
 struct lacks {
 	uint64_t

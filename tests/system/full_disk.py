@@ -215,10 +215,10 @@ def an_import_that_waits_for_the_full_one(one, full):
     fill_up()
     with subprocess.Popen([GRIDCTL, "--data", one.data, "import", "--quiet",
                            csv], stderr=subprocess.PIPE, text=True) as process:
-        line = process.stderr.readline()
+        waits, line = process.stderr.readline(), process.stderr.readline()
         process.kill()
-    assert "waits for other nodes to get its files: have=2 copies=3" in line \
-        and "node %s does not get them: " % full.name in line and \
+    assert "waits for other nodes to get its files: have=2 copies=3" in waits
+    assert "node %s does not get them: " % full.name in line and \
         "the disk is full" in line, line
     make_room()
     write(one.data + "/cluster.conf", [conf])

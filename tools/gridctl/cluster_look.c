@@ -21,7 +21,7 @@ void
 cluster_look_unwell(struct cluster_looking *status, bool here, const char *todo,
     const char *format, ...)
 {
-	char text[512];
+	char text[LACKS_WHY_MAX + 256];
 	va_list args;
 
 	va_start(args, format);
