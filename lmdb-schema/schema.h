@@ -186,6 +186,10 @@
  *	meta      "schema"    u32 SCHEMA_VERSION
  *	          "words"     u64 generation of the newest words.idx, if any
  *	          "damaged" 00 supplier -> u64 generation, lost to damage
+ *	          "format" 00 supplier -> packed: unsigned generation, unsigned
+ *	                      version of its snapshot's format; absent where a
+ *	                      program of before has computed it
+ *	                      (snapshot/catalog_format.h)
  *	current   supplier -> packed: unsigned generation, computedAt ms, rows,
  *	            facts, network and gamme generation it was made from,
  *	            bytes of the file

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "common/log.h"
+#include "lmdb-schema/snapshot/catalog_format.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/backup_note.h"
 #include "lmdb-schema/upkeep/night.h"
@@ -43,6 +44,18 @@ take_backups(int64_t values[STOCK_COUNT], const char *data_dir)
 		return;
 	for (unsigned i = 0; i < BACKUP_EVENTS; i++)
 		values[STOCK_BACKUP_MADE_S + i] = note.ms[i] / 1000;
+}
+
+/* After an upgrade, so that the next time no file is opened. */
+static void
+note_formats(struct store *store, const struct stat_counts *counts)
+{
+	enum err err =
+	    counts->unnoted > 0 ? catalog_note_formats(store) : ERR_OK;
+
+	if (err != ERR_OK)
+		log_warn("the versions of snapshots were not noted: %s",
+		    err_text(err));
 }
 
 _Static_assert(STOCK_BACKUP_TESTED_S - STOCK_BACKUP_MADE_S + 1 == BACKUP_EVENTS,
@@ -103,6 +116,7 @@ stock_take(struct store *store, struct metrics *metrics)
 		[STOCK_BYTES_FREE] = (int64_t)counts.free_bytes,
 	    },
 	    sizeof(values));
+	note_formats(store, &counts);
 	take_backups(values, store_dir(store));
 	take_night(values, store_dir(store));
 	metrics_stock(metrics, values);

@@ -10,6 +10,7 @@
 #include "common/kv/kv.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/pack.h"
+#include "lmdb-schema/snapshot/catalog_format.h"
 #include "lmdb-schema/store/store.h"
 
 #define NO_COMMIT UINT64_MAX
@@ -376,6 +377,9 @@ publish(void *context, struct kv_txn *txn)
 		err = put_entry(txn, supplier, changing->entry);
 	if (err == ERR_OK && changing->file != NULL)
 		err = put_file(txn, changing);
+	if (err == ERR_OK)
+		err = catalog_format_put(
+		    txn, supplier, changing->entry->generation);
 	return err == ERR_OK ? forget_damaged(txn, supplier) : err;
 }
 
@@ -447,6 +451,13 @@ catalog_forget_files(struct kv_txn *txn)
 	return kv_walk_done(walk, err);
 }
 
+uint64_t
+catalog_format(
+    struct catalog_view *view, struct span supplier, uint64_t generation)
+{
+	return catalog_format_noted(view->txn, supplier, generation);
+}
+
 enum err
 catalog_shared(struct catalog_view *view, uint64_t *made, uint64_t *taken)
 {
@@ -474,9 +485,9 @@ forget(void *context, struct kv_txn *txn)
 
 	if (err == ERR_OK || err == ERR_DAMAGED)
 		err = kv_del(txn, CATALOG_CURRENT, supplier);
-	return err == ERR_OK || err == ERR_NOT_FOUND
-	    ? forget_damaged(txn, supplier)
-	    : err;
+	if (err == ERR_OK || err == ERR_NOT_FOUND)
+		err = catalog_format_drop(txn, supplier);
+	return err == ERR_OK ? forget_damaged(txn, supplier) : err;
 }
 
 enum err
@@ -500,6 +511,8 @@ disown(void *context, struct kv_txn *txn)
 	    err == ERR_OK && current.generation == changing->generation;
 	if (changing->was_current) {
 		err = kv_del(txn, CATALOG_CURRENT, supplier);
+		if (err == ERR_OK)
+			err = catalog_format_drop(txn, supplier);
 		if (err == ERR_OK)
 			err = note_damaged(txn, supplier, changing->generation);
 	} else if (err == ERR_OK || err == ERR_NOT_FOUND)

@@ -94,6 +94,10 @@ enum err catalog_forget_files(struct kv_txn *txn);
 enum err catalog_shared(
     struct catalog_view *view, uint64_t *made, uint64_t *taken);
 
+/* The version of that snapshot's format, as it is noted; 0: none is. */
+uint64_t catalog_format(
+    struct catalog_view *view, struct span supplier, uint64_t generation);
+
 /* Whether two entries are of the same snapshot. */
 bool catalog_is_same(
     const struct catalog_entry *one, const struct catalog_entry *two);

@@ -40,10 +40,10 @@ enum err snapshot_open(struct snapshot **out, struct store *store,
     struct span supplier, uint64_t generation);
 
 /*
- * Whether the file is written by another version, by its head alone: a caller asks
- * it of many, and nothing is logged. A file that is missing or damaged is not.
+ * The version of the file's format, by its head alone, and without a line in the log;
+ * 0: the file is missing or damaged.
  */
-bool snapshot_is_foreign(
+uint64_t snapshot_version(
     struct store *store, struct span supplier, uint64_t generation);
 
 /*

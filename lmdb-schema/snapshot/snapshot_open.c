@@ -293,12 +293,12 @@ begin(struct snapshot **out, const char *path)
 	return snap->path == NULL ? ERR_NO_MEMORY : ERR_OK;
 }
 
-bool
-snapshot_is_foreign(
-    struct store *store, struct span supplier, uint64_t generation)
+uint64_t
+snapshot_version(struct store *store, struct span supplier, uint64_t generation)
 {
 	struct snapshot *snap = NULL;
 	char path[FS_PATH_MAX];
+	uint64_t version = 0;
 	enum err err =
 	    store_snapshot_path(path, store, supplier, generation, "");
 
@@ -308,8 +308,10 @@ snapshot_is_foreign(
 		err = open_kv(snap);
 	if (err == ERR_OK)
 		err = read_head(snap);
+	if (err == ERR_OK || err == ERR_VERSION)
+		version = snap->head->version;
 	snapshot_close(snap);
-	return err == ERR_VERSION;
+	return version;
 }
 
 enum err

@@ -9,8 +9,8 @@
 #include "lmdb-schema/facts/source.h"
 #include "lmdb-schema/search/word_index.h"
 #include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/snapshot/catalog_format.h"
 #include "lmdb-schema/snapshot/packed_rows.h"
-#include "lmdb-schema/snapshot/snapshot.h"
 #include "lmdb-schema/state/proposal.h"
 #include "lmdb-schema/state/state.h"
 #include "lmdb-schema/state/trail_parts.h"
@@ -77,6 +77,7 @@ count_table(uint64_t *count, struct kv *kv, unsigned table)
 struct snapshots {
 	struct stat_counts *counts;
 	struct store *store;
+	struct catalog_view *view;
 	struct word_index *index; /* NULL: none is usable */
 	uint32_t next; /* next of its suppliers, in the same order */
 };
@@ -102,15 +103,16 @@ count_snapshot(
     void *context, struct span supplier, const struct catalog_entry *entry)
 {
 	struct snapshots *snapshots = context;
-	bool stale, foreign;
+	bool stale, foreign, noted;
 	enum err err =
 	    compute_is_stale(&stale, snapshots->store, supplier, entry);
 
 	if (err != ERR_OK)
 		return err;
-	foreign =
-	    snapshot_is_foreign(snapshots->store, supplier, entry->generation);
+	foreign = catalog_is_foreign(&noted, snapshots->view, snapshots->store,
+	    supplier, entry->generation);
 	snapshots->counts->snapshots++;
+	snapshots->counts->unnoted += !noted;
 	snapshots->counts->stale += stale || foreign;
 	snapshots->counts->foreign += foreign;
 	snapshots->counts->rows += entry->rows;
@@ -127,8 +129,7 @@ static enum err
 count_snapshots(struct stat_counts *counts, struct store *store)
 {
 	struct snapshots snapshots = {.counts = counts, .store = store};
-	struct catalog_view *view;
-	enum err err = catalog_view_open(&view, store);
+	enum err err = catalog_view_open(&snapshots.view, store);
 
 	/*
 	 * Without a usable index (the log tells of a damaged one) no snapshot
@@ -138,11 +139,11 @@ count_snapshots(struct stat_counts *counts, struct store *store)
 	    word_index_open(&snapshots.index, store) == ERR_NO_MEMORY)
 		err = ERR_NO_MEMORY;
 	if (err == ERR_OK)
-		err = catalog_each(view, count_snapshot, &snapshots);
+		err = catalog_each(snapshots.view, count_snapshot, &snapshots);
 	if (err == ERR_OK)
-		err = catalog_count_lost(view, &counts->lost);
+		err = catalog_count_lost(snapshots.view, &counts->lost);
 	word_index_close(snapshots.index);
-	catalog_view_close(view);
+	catalog_view_close(snapshots.view);
 	return err;
 }
 

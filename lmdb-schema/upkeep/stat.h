@@ -25,6 +25,7 @@ struct stat_counts {
 	uint64_t networks, gammes;
 	uint64_t snapshots, stale, rows, retired;
 	uint64_t foreign; /* of those that are stale: of another version */
+	uint64_t unnoted; /* of all: a file told the version */
 	uint64_t lost; /* suppliers whose snapshot was found damaged */
 	uint64_t absent; /* suppliers with articles and without a snapshot */
 	uint64_t indexed; /* snapshots that the word index covers */

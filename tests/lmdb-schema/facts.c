@@ -9,6 +9,7 @@
 #include "common/num.h"
 #include "lmdb-schema/deflate.h"
 #include "lmdb-schema/key.h"
+#include "lmdb-schema/snapshot/catalog_format.h"
 #include "lmdb-schema/snapshot/snapshot.h"
 #include "tests/lmdb-schema/by_hand.h"
 #include "tests/lmdb-schema/mirror.h"
@@ -327,6 +328,12 @@ facts_lists(struct source *source, struct span supplier, struct span codein)
 	return lists;
 }
 
+static enum err
+drop_format(void *context, struct kv_txn *txn)
+{
+	return catalog_format_drop(txn, span_of(context));
+}
+
 void
 facts_make_foreign(const char *supplier)
 {
@@ -349,6 +356,9 @@ facts_make_foreign(const char *supplier)
 	changed->crc = 0;
 	changed->crc = deflate_crc(0, changed, len);
 	ck_assert_int_eq(fs_replace(path, buf_span(&file), 0640), ERR_OK);
+	ck_assert_int_eq(store_write_local(facts, STORE_CATALOG, drop_format,
+			     (void *)(uintptr_t)supplier),
+	    ERR_OK);
 	buf_fini(&file);
 	snapshot_close(snap);
 }

@@ -66,7 +66,10 @@ enum err facts_compute(const char *supplier, struct compute_result *result);
 bool facts_lists(
     struct source *source, struct span supplier, struct span codein);
 
-/* Makes the file of a supplier's current snapshot one of another version. */
+/*
+ * Makes the file of a supplier's current snapshot one of another version, which the
+ * catalogue does not have noted.
+ */
 void facts_make_foreign(const char *supplier);
 
 /* A supplier's current snapshot, open. */

@@ -98,6 +98,7 @@ is_local(unsigned env, unsigned table, struct span key)
 	    (table != CATALOG_META || span_eq(key, SPAN("words")) ||
 		span_eq(key, SPAN("made")) || span_eq(key, SPAN("taken")) ||
 		span_starts(key, SPAN("file")) ||
+		span_starts(key, SPAN("format")) ||
 		span_starts(key, SPAN("damaged")));
 }
 

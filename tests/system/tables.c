@@ -5,12 +5,18 @@
  *
  * tables DIR live: those of live.mdb, and the files of the facts that they name,
  * with their SHA-256: what an import has made.
+ *
+ * tables DIR unnote: forgets of which version each snapshot is, as a program that
+ * notes none leaves it.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "common/digest.h"
 #include "common/hex.h"
 #include "lmdb-schema/facts/source.h"
+#include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/snapshot/catalog_format.h"
 #include "lmdb-schema/store/files.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/store/write_log.h"
@@ -111,6 +117,42 @@ print_live(struct store *store, char *dir)
 	return err == ERR_NOT_FOUND ? ERR_OK : err;
 }
 
+static enum err
+drop_format(
+    void *context, struct span supplier, const struct catalog_entry *entry)
+{
+	(void)entry;
+	return catalog_format_drop(context, supplier);
+}
+
+static enum err
+drop_formats(void *context, struct kv_txn *txn)
+{
+	return catalog_each(context, drop_format, txn);
+}
+
+static enum err
+unnote(struct store *store)
+{
+	struct catalog_view *view;
+	enum err err = catalog_view_open(&view, store);
+
+	if (err == ERR_OK)
+		err =
+		    store_write_local(store, STORE_CATALOG, drop_formats, view);
+	catalog_view_close(view);
+	return err;
+}
+
+static enum err
+run(struct store *store, char *dir, const char *what)
+{
+	if (what == NULL)
+		return print_all(store);
+	return strcmp(what, "unnote") == 0 ? unnote(store)
+					   : print_live(store, dir);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -125,7 +167,7 @@ main(int argc, char **argv)
 	if (err != ERR_OK)
 		fprintf(stderr, "%s: %s\n", fault.place, fault.message);
 	else
-		err = argc == 3 ? print_live(store, argv[1]) : print_all(store);
+		err = run(store, argv[1], argv[2]);
 	store_close(store);
 	return err == ERR_OK ? 0 : 1;
 }

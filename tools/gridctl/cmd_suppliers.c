@@ -9,7 +9,7 @@
 #include "lmdb-schema/facts/source.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/snapshot/catalog.h"
-#include "lmdb-schema/snapshot/snapshot.h"
+#include "lmdb-schema/snapshot/catalog_format.h"
 #include "lmdb-schema/store/store.h"
 #include "tools/gridctl/cmd.h"
 
@@ -50,8 +50,8 @@ state_of(struct listing *listing, const struct source_supplier *supplier,
 	    ERR_OK)
 		return "unknown";
 	return stale ||
-		snapshot_is_foreign(
-		    listing->store, supplier->code, entry->generation)
+		catalog_is_foreign(NULL, listing->catalog, listing->store,
+		    supplier->code, entry->generation)
 	    ? "stale"
 	    : "current";
 }

@@ -327,7 +327,7 @@ START_TEST(a_version_that_does_not_match_the_checksum_is_damage)
 }
 END_TEST
 
-START_TEST(only_a_sound_file_of_another_version_is_foreign)
+START_TEST(only_a_sound_file_tells_its_version)
 {
 	const struct span big = SPAN("BIG");
 	uint64_t generation = one_result.entry.generation;
@@ -335,14 +335,16 @@ START_TEST(only_a_sound_file_of_another_version_is_foreign)
 
 	ck_assert_int_eq(
 	    store_snapshot_path(path, facts, big, generation, ""), ERR_OK);
-	ck_assert(!snapshot_is_foreign(facts, big, generation));
+	ck_assert_uint_eq(
+	    snapshot_version(facts, big, generation), SNAP_VERSION);
 	facts_make_foreign("BIG");
-	ck_assert(snapshot_is_foreign(facts, big, generation));
+	ck_assert_uint_eq(
+	    snapshot_version(facts, big, generation), SNAP_VERSION - 1);
 	ck_assert_int_eq(truncate(path, 6000), 0);
 	quiet_begin();
-	ck_assert(!snapshot_is_foreign(facts, big, generation));
+	ck_assert_uint_eq(snapshot_version(facts, big, generation), 0);
 	ck_assert_int_eq(unlink(path), 0);
-	ck_assert(!snapshot_is_foreign(facts, big, generation));
+	ck_assert_uint_eq(snapshot_version(facts, big, generation), 0);
 }
 END_TEST
 
@@ -410,7 +412,7 @@ test_suite(void)
 	tcase_add_loop_test(tc, another_version_is_told, -1, 2);
 	tcase_add_test(
 	    tc, a_version_that_does_not_match_the_checksum_is_damage);
-	tcase_add_test(tc, only_a_sound_file_of_another_version_is_foreign);
+	tcase_add_test(tc, only_a_sound_file_tells_its_version);
 	tcase_add_test(tc, a_file_under_another_name_is_refused);
 	tcase_add_test(tc, what_is_no_snapshot_is_told);
 	suite_add_tcase(suite, tc);

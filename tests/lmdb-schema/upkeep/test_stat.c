@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include "common/fs.h"
+#include "lmdb-schema/snapshot/catalog_format.h"
 #include "lmdb-schema/state/proposal.h"
 #include "tests/lmdb-schema/book.h"
 #include "tests/lmdb-schema/facts.h"
@@ -58,6 +60,24 @@ START_TEST(what_is_there_is_counted)
 }
 END_TEST
 
+static void
+remove_snapshots(const char *supplier)
+{
+	char folder[FS_PATH_MAX];
+
+	ck_assert_int_eq(
+	    store_snapshot_folder(folder, facts, span_of(supplier)), ERR_OK);
+	ck_assert_int_eq(fs_remove_tree(folder), ERR_OK);
+}
+
+static enum err
+note_other(void *context, struct kv_txn *txn)
+{
+	const uint64_t *generation = context;
+
+	return catalog_format_put(txn, SPAN("BIG"), *generation - 1);
+}
+
 START_TEST(a_snapshot_of_another_version_is_stale)
 {
 	struct compute_result result;
@@ -76,6 +96,46 @@ START_TEST(a_snapshot_of_another_version_is_stale)
 	ck_assert_int_eq(facts_compute("BIG", &result), ERR_OK);
 	ck_assert_int_eq(stat_collect(&counts, facts), ERR_OK);
 	ck_assert_uint_eq(counts.stale, 0);
+	ck_assert_uint_eq(counts.foreign, 0);
+}
+END_TEST
+
+/* Once it is noted, the file may be gone. */
+START_TEST(the_version_of_a_snapshot_is_told_without_its_file)
+{
+	struct compute_result result;
+
+	facts_import(100, 1);
+	ck_assert_int_eq(facts_compute("BIG", &result), ERR_OK);
+	ck_assert_int_eq(facts_compute("SMALL", &result), ERR_OK);
+	ck_assert_int_eq(stat_collect(&counts, facts), ERR_OK);
+	ck_assert_uint_eq(counts.unnoted, 0);
+	facts_make_foreign("BIG");
+	ck_assert_int_eq(stat_collect(&counts, facts), ERR_OK);
+	ck_assert_uint_eq(counts.unnoted, 1);
+	ck_assert_int_eq(catalog_note_formats(facts), ERR_OK);
+	remove_snapshots("BIG");
+	ck_assert_int_eq(stat_collect(&counts, facts), ERR_OK);
+	ck_assert_uint_eq(counts.unnoted, 0);
+	ck_assert_uint_eq(counts.foreign, 1);
+}
+END_TEST
+
+/* A program of before has computed it, and noted nothing. */
+START_TEST(a_version_counts_for_its_generation_alone)
+{
+	struct compute_result result;
+
+	facts_import(100, 1);
+	ck_assert_int_eq(facts_compute("BIG", &result), ERR_OK);
+	ck_assert_int_eq(store_write_local(facts, STORE_CATALOG, note_other,
+			     &result.entry.generation),
+	    ERR_OK);
+	ck_assert_int_eq(stat_collect(&counts, facts), ERR_OK);
+	ck_assert_uint_eq(counts.unnoted, 1);
+	ck_assert_int_eq(catalog_note_formats(facts), ERR_OK);
+	ck_assert_int_eq(stat_collect(&counts, facts), ERR_OK);
+	ck_assert_uint_eq(counts.unnoted, 0);
 	ck_assert_uint_eq(counts.foreign, 0);
 }
 END_TEST
@@ -167,6 +227,8 @@ test_suite(void)
 	tcase_add_test(tc, an_empty_store_holds_nothing);
 	tcase_add_test(tc, what_is_there_is_counted);
 	tcase_add_test(tc, a_snapshot_of_another_version_is_stale);
+	tcase_add_test(tc, the_version_of_a_snapshot_is_told_without_its_file);
+	tcase_add_test(tc, a_version_counts_for_its_generation_alone);
 	tcase_add_test(
 	    tc, suppliers_without_a_snapshot_are_counted_but_empty_ones);
 	tcase_add_test(

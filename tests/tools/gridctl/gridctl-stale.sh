@@ -5,6 +5,7 @@ set -u
 gridctl=${GRIDCTL:-${abs_top_builddir:-.}/tools/gridctl/gridctl}
 [ -x "$gridctl" ] || { echo "skipped: $gridctl is not built"; exit 77; }
 gridctl=$(realpath "$gridctl")
+tables=$(realpath "${abs_top_builddir:-.}/tests/system/tables")
 work=$(mktemp -d "${TMPDIR:-/tmp}/grid-stale-XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
@@ -210,6 +211,8 @@ EOF
 take grid compute --stale --absent
 age F1
 age F4
+says 0 "^  of these, another version's +0$" grid stat # no file is opened
+"$tables" "$work/data" unnote
 says 0 '^snapshots +4$' grid stat
 says 0 "^  of these, another version's +2$" grid stat
 says 0 '"snapshotsStale":2,"snapshotsOtherVersion":2' grid stat --json
