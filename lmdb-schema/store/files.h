@@ -90,8 +90,10 @@ struct files_from {
  *
  *   ERR_AWAY   no holder has given it whole; the fault has the last one's reason
  *
- * The fault tells of a full disk, too, of another failure of this machine, of a node
- * with another secret, or whose nginx may not read its files, and the log does not: who tries again tells it once.
+ * The log has a failure of a holder once, until it fails in another way or gives a
+ * file. The fault tells of a full disk, too, of another failure of this machine, of a
+ * node with another secret, or whose nginx may not read its files, and the log does
+ * not: who tries again tells it once.
  */
 enum err files_fetch(const char *dir, const struct files_id *id,
     struct files_from *from, struct fault *fault);

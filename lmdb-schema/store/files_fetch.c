@@ -6,11 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/count.h"
 #include "common/log.h"
 #include "common/web/pull.h"
 #include "lmdb-schema/store/bucket.h"
 #include "lmdb-schema/store/files_priv.h"
+#include "lmdb-schema/store/files_refusal.h"
 
 /* The file under way, open and locked. */
 struct part {
@@ -164,26 +164,14 @@ holder_at(const struct files_from *from, unsigned i)
 	return i < from->count ? from->holders[i] : from->bucket->url;
 }
 
-/* Answers of nodes, until somebody mends them; the holder comes behind `text`. */
-static const struct denial {
-	const char *answer, *text, *todo;
-} denials[] = {
-    {"it answered 401", "the secret of this node is not that of",
-	"compare the files that secret_file names, then 'gridctl cluster "
-	"nginx'"},
-    {"it answered 403", "nginx may not read the folder files of",
-	"on that node, as root, 'systemd-tmpfiles --create "
-	"product-grid-cluster.conf' (docs/cluster.md)"},
-};
-
 /* By a node; a bucket's secret is another one, and the store's answer tells. */
-static const struct denial *
+static const struct files_refusal *
 denial_of(const struct files_from *from, unsigned i, const char *why)
 {
-	for (size_t n = 0; n < COUNT(denials); n++)
-		if (i < from->count && strcmp(why, denials[n].answer) == 0)
-			return &denials[n];
-	return NULL;
+	const struct files_refusal *refusal = files_refusal_of(why);
+
+	return i < from->count && refusal != NULL && refusal->lasts ? refusal
+								    : NULL;
 }
 
 static void
@@ -193,6 +181,15 @@ log_away(const struct part *part, const char *holder, const char *why)
 		  "error=%s",
 	    holder, part->id->name, (unsigned long long)part->have,
 	    (unsigned long long)part->id->bytes, why);
+}
+
+/* The next try comes within seconds, or for the next file at once. */
+static void
+log_once(const struct part *part, const char *holder, enum err err,
+    const char *answer, const char *why)
+{
+	if (files_refusal_is_new(holder, err, answer))
+		log_away(part, holder, why);
 }
 
 /*
@@ -217,10 +214,12 @@ try_holder(struct part *part, const struct files_from *from, unsigned i,
 		snprintf(why, ASK_ERROR_MAX, "%s", err_text(err));
 	if (is_own(err))
 		return err;
-	if (denial_of(from, i, why) == NULL && err != ERR_NOT_FOUND)
-		log_away(part, holder, why);
-	if (err != ERR_DAMAGED && err != ERR_TOO_LARGE)
+	if (err != ERR_DAMAGED && err != ERR_TOO_LARGE) {
+		if (denial_of(from, i, why) == NULL && err != ERR_NOT_FOUND)
+			log_once(part, holder, err, why, why);
 		return err;
+	}
+	log_away(part, holder, why);
 	err = begin_anew(part);
 	if (err != ERR_OK)
 		return err;
@@ -254,6 +253,7 @@ order_holders(
 /* The last denial: it lasts until it is mended. */
 struct denied {
 	const char *holder; /* NULL: there was none */
+	const char *answer;
 	char why[DENIED_MAX];
 };
 
@@ -261,11 +261,12 @@ static void
 note_denial(struct denied *denied, const struct files_from *from, unsigned i,
     const char *why)
 {
-	const struct denial *denial = denial_of(from, i, why);
+	const struct files_refusal *denial = denial_of(from, i, why);
 
 	if (denial == NULL)
 		return;
 	denied->holder = holder_at(from, i);
+	denied->answer = denial->answer;
 	snprintf(denied->why, sizeof(denied->why), "%s: %s %s: %s",
 	    denial->answer, denial->text, denied->holder, denial->todo);
 }
@@ -294,6 +295,19 @@ set_reason(const struct asking *asking, const char *holder, const char *why)
 		    why);
 }
 
+/* Where another one gives the file, nobody else tells of a denial. */
+static void
+note_given(const struct asking *asking, const char *holder)
+{
+	const struct denied *denied = &asking->denied;
+
+	if (denied->holder != NULL)
+		log_once(asking->part, denied->holder, ERR_DENIED,
+		    denied->answer, denied->why);
+	if (files_refusal_ends(holder))
+		log_info("a node gives its files again: holder=%s", holder);
+}
+
 static enum err
 ask_holder(struct asking *asking, unsigned i)
 {
@@ -307,9 +321,8 @@ ask_holder(struct asking *asking, unsigned i)
 	if (is_own(err))
 		fault_set(asking->fault, asking->part->path,
 		    "a file of another node cannot be written here: %s", why);
-	if (err == ERR_OK && asking->denied.holder != NULL)
-		log_away(
-		    asking->part, asking->denied.holder, asking->denied.why);
+	if (err == ERR_OK)
+		note_given(asking, holder);
 	if (err == ERR_OK || is_own(err))
 		return err;
 	note_denial(&asking->denied, from, i, why);
@@ -353,7 +366,8 @@ ask_in_turn(struct part *part, struct files_from *from, struct fault *fault)
 		}
 	}
 	if (asking.lacking != NULL)
-		log_away(part, asking.lacking, asking.lacks);
+		log_once(part, asking.lacking, ERR_NOT_FOUND, asking.lacks,
+		    asking.lacks);
 	return ERR_AWAY;
 }
 

@@ -13,7 +13,7 @@
 #define HEAD_MAX 4096
 
 static struct holder {
-	enum holder_weather weather;
+	_Atomic(enum holder_weather) weather;
 	struct span file;
 	int listener;
 	char address[64];
@@ -247,6 +247,12 @@ stub_holder_start(enum holder_weather weather, struct span file)
 	ck_assert_int_eq(pthread_create(&thread, NULL, run, holder), 0);
 	ck_assert_int_eq(pthread_detach(thread), 0);
 	return holder->address;
+}
+
+void
+stub_holder_set(unsigned which, enum holder_weather weather)
+{
+	holders[which].weather = weather;
 }
 
 unsigned

@@ -34,6 +34,9 @@ const char *stub_holder_start(enum holder_weather weather, struct span file);
  */
 void stub_holder_pieces(size_t bytes);
 
+/* Changes the weather at one; no request is under way. */
+void stub_holder_set(unsigned which, enum holder_weather weather);
+
 /* Requests that it has had, and the bytes of the file that it has sent. */
 unsigned stub_holder_asked(unsigned which);
 unsigned long stub_holder_sent(unsigned which);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "common/hex.h"
+#include "common/log.h"
 #include "common/sha256.h"
 #include "lmdb-schema/store/bucket.h"
 #include "tests/lmdb-schema/store/stub_holder.h"
@@ -206,6 +207,45 @@ START_TEST(a_denial_is_logged_where_another_holder_gives_the_file)
 	ck_assert_int_eq(fetch(), ERR_OK);
 	must_have();
 	ck_assert_int_eq(quiet_lines(), 1);
+}
+END_TEST
+
+/* As a node that lacks a snapshot tries again every few seconds. */
+START_TEST(what_a_holder_answers_is_logged_once)
+{
+	static const enum holder_weather alike[] = {
+	    HOLDER_FORBIDS, HOLDER_HAS_IT_NOT, HOLDER_IS_ILL};
+
+	add(alike[_i]);
+	add(HOLDER_HAS_IT_NOT);
+	for (unsigned i = 0; i < 4; i++) {
+		fault_clear(&fault);
+		ck_assert_int_eq(fetch(), ERR_AWAY);
+	}
+	ck_assert_int_eq(quiet_lines(), alike[_i] == HOLDER_IS_ILL ? 2 : 1);
+}
+END_TEST
+
+/* _i: whether it refuses, which the log says the end of, too. */
+START_TEST(a_change_of_a_holder_is_logged)
+{
+	const enum holder_weather ill = _i == 1 ? HOLDER_DENIES : HOLDER_IS_ILL;
+
+	log_open("test", LOG_INFO_);
+	add(ill);
+	add(HOLDER_SOUND);
+	for (unsigned i = 0; i < 3; i++) {
+		for (unsigned j = 0; j < 2; j++) {
+			ck_assert_int_eq(fetch(), ERR_OK);
+			files_drop(scratch_dir(), id.name);
+			ck_assert_int_eq(quiet_lines(), j == 0 ? 1 : 0);
+		}
+		stub_holder_set(0, HOLDER_SOUND);
+		ck_assert_int_eq(fetch(), ERR_OK);
+		files_drop(scratch_dir(), id.name);
+		ck_assert_int_eq(quiet_lines(), _i);
+		stub_holder_set(0, ill);
+	}
 }
 END_TEST
 
@@ -522,6 +562,8 @@ test_suite(void)
 	    tc, nginx_that_may_not_read_the_files_is_told_with_the_command);
 	tcase_add_test(
 	    tc, a_denial_is_logged_where_another_holder_gives_the_file);
+	tcase_add_loop_test(tc, what_a_holder_answers_is_logged_once, 0, 3);
+	tcase_add_loop_test(tc, a_change_of_a_holder_is_logged, 0, 2);
 	tcase_add_test(tc, a_denial_is_the_reason_whatever_others_answer);
 	tcase_add_test(tc, a_holder_that_nobody_listens_at_is_passed_over);
 	tcase_add_test(tc, where_nobody_listens_the_reason_is_told);
