@@ -80,14 +80,19 @@ set_up(struct pulling *pulling, struct curl_slist *headers)
 static enum err
 of_code(const struct pulling *pulling, CURLcode code)
 {
+	enum err err;
+
 	if (pulling->err != ERR_OK)
 		return pulling->err;
 	if (pulling->speed.stalled)
 		return ERR_TIMED_OUT;
 	if (code == CURLE_OK)
 		return of_status(pulling);
-	/* libcurl has seen that it is not from there. */
-	return code == CURLE_RANGE_ERROR ? ERR_EXISTS : libcurl_err(code);
+	if (code != CURLE_RANGE_ERROR)
+		return libcurl_err(code);
+	/* libcurl has seen that it is not from there: as the page of a refusal. */
+	err = of_status(pulling);
+	return err == ERR_OK ? ERR_EXISTS : err;
 }
 
 static struct curl_slist *

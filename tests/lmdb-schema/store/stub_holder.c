@@ -137,6 +137,14 @@ send_wrong(struct holder *holder, int fd, const char *right, size_t len)
 	free(bytes);
 }
 
+/* With a page, as nginx has. */
+static void
+refuse(int fd, unsigned status)
+{
+	send_head(fd, status, 0, 4, 4);
+	send_all(fd, "ill\n", 4);
+}
+
 static void
 serve(struct holder *holder, int fd, struct span file, size_t from)
 {
@@ -180,17 +188,16 @@ serve(struct holder *holder, int fd, struct span file, size_t from)
 		send_bytes(holder, fd, file.ptr, left);
 		break;
 	case HOLDER_DENIES:
-		send_head(fd, 401, 0, 0, 0);
+		refuse(fd, 401);
 		break;
 	case HOLDER_FORBIDS:
-		send_head(fd, 403, 0, 0, 0);
+		refuse(fd, 403);
 		break;
 	case HOLDER_HAS_IT_NOT:
-		send_head(fd, 404, 0, 0, 0);
+		refuse(fd, 404);
 		break;
 	case HOLDER_IS_ILL:
-		send_head(fd, 500, 0, 4, 4);
-		send_all(fd, "ill\n", 4);
+		refuse(fd, 500);
 		break;
 	default:
 		break;

@@ -151,6 +151,20 @@ START_TEST(a_cut_is_resumed_where_it_was)
 }
 END_TEST
 
+/* _i: one that refuses in between, the bytes that have come stay. */
+START_TEST(a_refusal_leaves_what_has_come)
+{
+	static const enum holder_weather refusals[] = {
+	    HOLDER_DENIES, HOLDER_FORBIDS, HOLDER_HAS_IT_NOT, HOLDER_IS_ILL};
+
+	add(HOLDER_CUTS);
+	add(refusals[_i]);
+	ck_assert_int_eq(fetch(), ERR_OK);
+	must_have();
+	ck_assert_uint_eq(stub_holder_sent(0), BYTES);
+}
+END_TEST
+
 START_TEST(who_lies_is_told_and_not_asked_again)
 {
 	add(HOLDER_LIES);
@@ -554,6 +568,7 @@ test_suite(void)
 	    tc, whatever_the_next_does_a_third_gives_it, 0, HOLDER_WEATHERS);
 	tcase_add_loop_test(tc, no_holder_alone_that_fails_gives_it, 0, 6);
 	tcase_add_test(tc, a_cut_is_resumed_where_it_was);
+	tcase_add_loop_test(tc, a_refusal_leaves_what_has_come, 0, 4);
 	tcase_add_test(tc, who_lies_is_told_and_not_asked_again);
 	tcase_add_test(tc, who_has_not_the_token_gets_nothing);
 	tcase_add_loop_test(
