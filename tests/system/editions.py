@@ -521,6 +521,55 @@ def a_node_with_another_secret_says_so_once():
         all_show(one, two)
 
 
+def a_node_whose_nginx_refuses_is_named():
+    """By status on each node, and by doctor, where it is what is wrong. As where
+    nginx may not enter the folder, and where it has no cluster-nginx.conf."""
+    with Etcd() as etcd, Shop(etcd) as one, Shop(etcd, one) as two:
+        all_show(one, two)
+        conf = one.path("nginx/cluster.conf")
+        with open(conf, encoding="ascii") as file:
+            given = file.read()
+        address = "http://%s:%d" % (one.address, one.proxy.port)
+        for number, text, other, lines in (
+                (403, "nginx may not read the folder files of",
+                 given.replace("\talias", "\tdeny all;\n\talias", 1), 0),
+                (404, "nginx finds no such file in the folder files of",
+                 "", 1)):
+            told = two.log().count("a file does not come")
+            serve(one, conf, other, number)
+            one.import_("refused-%d" % number)
+            fault = "node %s does not give its files to the others: it " \
+                "answered %d: %s %s" % (one.name, number, text, address)
+            for node, level in ((one, "wrong"), (two, "look")):
+                wait_until(lambda node=node: fault in node.status()["faults"],
+                           lambda node=node: "%s has it: %s" % (
+                               node.name, node.status()["faults"]))
+                doctor = json.loads(node.ctl("doctor", "--json", check=False)
+                                    .stdout)
+                assert (level, fault) in [(line["level"], line["text"])
+                                          for line in doctor], doctor
+            tries = len(one.proxy.asked)
+            wait_until(lambda: len(one.proxy.asked) >= tries + 3,
+                       "it tries again")
+            assert two.log().count("a file does not come") == told + lines, \
+                two.log()
+            serve(one, conf, given, 200)
+            all_show(one, two)
+        wait_until(lambda: one.status()["well"], one.status)
+
+
+def serve(node, path, text, status):
+    """Has nginx serve by another file, as soon as the answer tells so."""
+    write(path, [text])
+    os.kill(node.nginx.pid, signal.SIGHUP)
+    name = os.path.basename(text_of_edition(node))
+    with open(node.path("secret"), encoding="ascii") as file:
+        headers = {"Authorization": "Bearer " + file.read().strip()}
+    wait_until(lambda: node.get("/cluster/files/" + name,
+                                headers=headers).status == status,
+               "nginx answers %d" % status)
+
+
 if __name__ == "__main__":
     find_etcd()
     run_tests([an_import_on_one_node_is_shown_by_all,
@@ -529,4 +578,5 @@ if __name__ == "__main__":
                a_damaged_file_comes_anew,
                what_cannot_be_shared_changes_nothing,
                without_its_secret_a_node_begins_nothing,
-               a_node_with_another_secret_says_so_once])
+               a_node_with_another_secret_says_so_once,
+               a_node_whose_nginx_refuses_is_named])

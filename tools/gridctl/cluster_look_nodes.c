@@ -218,13 +218,15 @@ tell_lacks(struct cluster_looking *status, const struct engine_node *node,
 {
 	static const char todo[] =
 	    "'gridctl cluster pull' on that node says why it does not come";
-	bool here = is_own(status, node);
+	bool here = is_own(status, node), told = lacks->import_why[0] != '\0';
 
 	if (lacks->import != 0)
-		cluster_look_unwell(status, here, todo,
-		    "node %s shows import %s, and does not get import %s",
+		cluster_look_unwell(status, here,
+		    told ? "mend that: the import comes by itself then" : todo,
+		    "node %s shows import %s, and does not get import %s%s%s",
 		    node->name, cmd_count(node->places[STORE_LIVE]),
-		    cmd_count(lacks->import));
+		    cmd_count(lacks->import), told ? ": " : "",
+		    lacks->import_why);
 	if (lacks->stands[0] != '\0' && !(here && status->stands))
 		tell_stands(status, node, lacks->stands, here);
 	if (lacks->snapshots != 0)
@@ -479,6 +481,8 @@ cluster_look_at_nodes(struct cluster_looking *status, struct store *store)
 	if (err == ERR_OK) {
 		judge_count(status, store_dir(store));
 		err = judge_copies(status, store);
+		if (err == ERR_OK)
+			err = cluster_look_at_files(status, store);
 	} else if (status->head_known)
 		cluster_look_unwell(status, true, "look again",
 		    "which nodes are alive is not known");

@@ -45,3 +45,7 @@ void cluster_look_end(struct cluster_looking *status);
 /* Of those that are there, and those that are to be. */
 enum err cluster_look_at_nodes(
     struct cluster_looking *status, struct store *store);
+
+/* Whether each that is there gives its files to the others. */
+enum err cluster_look_at_files(
+    struct cluster_looking *status, struct store *store);
