@@ -133,6 +133,19 @@ fault_is_set(const struct fault *fault)
 	return fault->place[0] != '\0' || fault->message[0] != '\0';
 }
 
+_Static_assert(
+    sizeof(struct fault) + 2 <= FAULT_TEXT_MAX, "a whole fault has room");
+
+const char *
+fault_text(char text[FAULT_TEXT_MAX], const struct fault *fault, enum err err)
+{
+	bool both = fault->place[0] != '\0' && fault->message[0] != '\0';
+
+	snprintf(text, FAULT_TEXT_MAX, "%s%s%s", fault->place, both ? ": " : "",
+	    fault_is_set(fault) ? fault->message : err_text(err));
+	return text;
+}
+
 /*
  * Ends a text that filled all of `size` with "...", and never in the middle of
  * a UTF-8 sequence.

@@ -67,6 +67,12 @@ struct fault {
 
 void fault_clear(struct fault *fault);
 
+#define FAULT_TEXT_MAX 800
+
+/* "PLACE: MESSAGE", as far as these are there; of no fault the words of `err`. */
+const char *fault_text(
+    char text[FAULT_TEXT_MAX], const struct fault *fault, enum err err);
+
 /* True once fault_set() was called. */
 bool fault_is_set(const struct fault *fault);
 

@@ -179,6 +179,7 @@ work(const char *dir, struct metrics *metrics, const char *run)
 {
 	static struct follower follower;
 	struct cluster_sharing sharing = {.keep = 0};
+	char text[FAULT_TEXT_MAX];
 	struct fault fault;
 	pthread_t thread;
 	enum err err;
@@ -194,7 +195,7 @@ work(const char *dir, struct metrics *metrics, const char *run)
 	if (err == ERR_OK)
 		err = store_open(&follower.exchange.store, dir, &fault);
 	if (err != ERR_OK) {
-		log_error("%s: %s", fault.place, fault.message);
+		log_error("%s", fault_text(text, &fault, err));
 		return;
 	}
 	if (pthread_create(&thread, NULL, tell_always, &follower) != 0 ||

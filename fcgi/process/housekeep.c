@@ -75,13 +75,16 @@ static int
 work(const struct api_settings *settings, struct metrics *metrics)
 {
 	struct store *store = NULL;
+	char text[FAULT_TEXT_MAX];
 	struct fault fault;
 	int result;
 	int dead;
+	enum err err;
 
 	fault_clear(&fault);
-	if (store_open(&store, settings->data_dir, &fault) != ERR_OK) {
-		log_error("%s: %s", fault.place, fault.message);
+	err = store_open(&store, settings->data_dir, &fault);
+	if (err != ERR_OK) {
+		log_error("%s", fault_text(text, &fault, err));
 		return 1;
 	}
 	dead = store_reap(store);

@@ -59,10 +59,9 @@ struct settings_source {
 static void
 tell(const struct fault *fault, enum err err)
 {
-	if (fault_is_set(fault))
-		log_error("%s: %s", fault->place, fault->message);
-	else
-		log_error("%s", err_text(err));
+	char text[FAULT_TEXT_MAX];
+
+	log_error("%s", fault_text(text, fault, err));
 	/* Root may access everything, so the check would prove nothing. */
 	if (owner_name() != NULL)
 		log_error("it was done as %s, who owns the data directory",

@@ -121,6 +121,7 @@ look_at_words(const struct scrub *scrub)
 static bool
 repair_facts(const struct scrub *scrub)
 {
+	char text[FAULT_TEXT_MAX];
 	struct fault fault;
 	unsigned damaged;
 	enum err err;
@@ -129,8 +130,8 @@ repair_facts(const struct scrub *scrub)
 	err = edition_repair(&damaged, scrub->store, false, false, &fault);
 	if (err != ERR_OK)
 		log_error("damaged facts do not come from another node: "
-			  "%s: %s %s",
-		    err_text(err), fault.place, fault.message);
+			  "%s",
+		    fault_text(text, &fault, err));
 	return err == ERR_OK && damaged > 0;
 }
 

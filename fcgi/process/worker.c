@@ -283,7 +283,9 @@ worker_run(const struct worker_job *job)
 	unsigned count = (unsigned)(job->slow ? job->settings->slow_threads
 					      : job->settings->pages_threads);
 	struct worker worker = {.job = job, .stop = STOP_NOT, .threads = count};
+	char text[FAULT_TEXT_MAX];
 	struct fault fault;
+	enum err err;
 	int result;
 
 	assert(job->listener >= 0 && count > 0);
@@ -293,8 +295,9 @@ worker_run(const struct worker_job *job)
 		log_error("libfcgi cannot be used");
 		return WORKER_FAILED;
 	}
-	if (open_server(&worker, &fault) != ERR_OK) {
-		log_error("%s: %s", fault.place, fault.message);
+	err = open_server(&worker, &fault);
+	if (err != ERR_OK) {
+		log_error("%s", fault_text(text, &fault, err));
 		if (!job->patient)
 			return WORKER_NO_STORE;
 		log_error("requests get 503 until it can be opened, which is "

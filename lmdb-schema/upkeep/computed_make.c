@@ -84,6 +84,7 @@ is_sound(const struct flight *flight)
 static enum err
 take_record(struct flight *flight)
 {
+	char text[FAULT_TEXT_MAX];
 	struct fault fault;
 	enum err err;
 
@@ -95,8 +96,8 @@ take_record(struct flight *flight)
 		flight->result->elsewhere = true;
 		return ERR_OK;
 	}
-	log_error("a snapshot is computed anew, as no node gives it: %s: %s",
-	    fault.place, fault.message);
+	log_error("a snapshot is computed anew, as no node gives it: %s",
+	    fault_text(text, &fault, err));
 	flight->without = flight->record.entry.generation;
 	free(flight->holders); /* others may be alive by the next time */
 	flight->holders = NULL;

@@ -101,6 +101,7 @@ static enum err
 begin_here(struct edition_making *making, struct fault *fault)
 {
 	struct editions editions;
+	char text[FAULT_TEXT_MAX];
 	struct fault why;
 	enum err err = begin_lease(making, fault);
 
@@ -118,9 +119,8 @@ begin_here(struct edition_making *making, struct fault *fault)
 	} else
 		fault_set(fault, making->dir,
 		    "nothing was changed: this node does not show the last "
-		    "import of the cluster: %s%s%s",
-		    why.place, fault_is_set(&why) ? " " : "",
-		    fault_is_set(&why) ? why.message : err_text(err));
+		    "import of the cluster: %s",
+		    fault_text(text, &why, err));
 	return err;
 }
 

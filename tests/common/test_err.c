@@ -84,6 +84,20 @@ START_TEST(a_fault_says_place_and_message)
 }
 END_TEST
 
+START_TEST(a_fault_is_told_without_gaps)
+{
+	char text[FAULT_TEXT_MAX];
+
+	ck_assert_str_eq(fault_text(text, &fault, ERR_NOT_FOUND), "not found");
+	fault_set(&fault, "", "is full");
+	ck_assert_str_eq(fault_text(text, &fault, ERR_NOT_FOUND), "is full");
+	fault_clear(&fault);
+	fault_set(&fault, "here", "is full");
+	ck_assert_str_eq(
+	    fault_text(text, &fault, ERR_NOT_FOUND), "here: is full");
+}
+END_TEST
+
 START_TEST(the_first_fault_stays)
 {
 	fault_set(&fault, "cause", "%d", 1);
@@ -193,6 +207,7 @@ test_suite(void)
 	tcase_add_checked_fixture(faults, clear, NULL);
 	tcase_add_test(faults, a_cleared_fault_is_not_set);
 	tcase_add_test(faults, a_fault_says_place_and_message);
+	tcase_add_test(faults, a_fault_is_told_without_gaps);
 	tcase_add_test(faults, the_first_fault_stays);
 	tcase_add_test(faults, no_fault_to_fill_is_fine);
 	tcase_add_test(faults, a_fault_that_says_nothing_is_set_all_the_same);

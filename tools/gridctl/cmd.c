@@ -46,6 +46,7 @@ static int
 open_by(struct store **store, const char *command,
     enum err (*open)(struct store **, const char *, struct fault *))
 {
+	char text[FAULT_TEXT_MAX];
 	struct fault fault;
 	enum err err;
 
@@ -59,9 +60,8 @@ open_by(struct store **store, const char *command,
 	if (err != ERR_OK)
 		fprintf(stderr,
 		    "gridctl %s: other nodes may have written more than is "
-		    "known here: %s %s\n",
-		    command, fault.place,
-		    err == ERR_AWAY ? fault.message : err_text(err));
+		    "known here: %s\n",
+		    command, fault_text(text, &fault, err));
 	return CMD_DONE;
 }
 
@@ -151,6 +151,7 @@ is_refused_afar(const struct fault *fault)
 int
 cmd_fail(const char *command, enum err err, const struct fault *fault)
 {
+	char text[FAULT_TEXT_MAX];
 	struct fault closer;
 	bool here = err == ERR_DENIED && !is_refused_afar(fault);
 
@@ -170,11 +171,8 @@ cmd_fail(const char *command, enum err err, const struct fault *fault)
 		name_denied(&closer);
 		fault = &closer;
 	}
-	if (fault != NULL && fault_is_set(fault))
-		fprintf(stderr, "gridctl %s: %s%s%s\n", command, fault->place,
-		    fault->place[0] == '\0' ? "" : ": ", fault->message);
-	else
-		fprintf(stderr, "gridctl %s: %s\n", command, err_text(err));
+	fprintf(stderr, "gridctl %s: %s\n", command,
+	    fault == NULL ? err_text(err) : fault_text(text, fault, err));
 	/* The process has become another user: explain why root was refused. */
 	if (here && owner_name() != NULL)
 		fprintf(stderr,
