@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/hex.h"
 #include "common/num.h"
 
 void
@@ -24,6 +25,18 @@ engine_epoch_number(struct span text)
 		   INT64_MAX)
 	    ? (uint64_t)number
 	    : 0;
+}
+
+void
+engine_epoch_text(
+    struct buf *text, uint64_t epoch, uint64_t number, struct span chain)
+{
+	char digits[2 * ENGINE_CHAIN_LEN + 1];
+
+	hex_text(digits, (const uint8_t *)chain.ptr, ENGINE_CHAIN_LEN);
+	buf_clear(text);
+	buf_addf(text, "%llu %llu %s", (unsigned long long)epoch,
+	    (unsigned long long)number, digits);
 }
 
 void

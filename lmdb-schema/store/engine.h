@@ -75,8 +75,7 @@ struct engine {
 	 *   ERR_NOT_FOUND  it was not appended: an entry behind `after` is
 	 *                trimmed
 	 *   ERR_FORKED   it was not appended: the log has not the entries that
-	 *                this node has. A door that cannot compare the chains
-	 *                tells it of a log that is too short.
+	 *                this node has
 	 */
 	enum err (*append)(struct engine *engine, enum store_env log,
 	    uint64_t after, struct span chain, struct span id,
@@ -139,7 +138,7 @@ struct engine {
 
 	/*
 	 * The cluster's epoch, which the engine was opened for or another one,
-	 * as a text that begins with its number; empty: none was begun.
+	 * as engine_epoch_text() makes it; empty: none was begun.
 	 * ERR_AWAY.
 	 */
 	enum err (*epoch)(struct engine *engine, struct buf *text);
@@ -173,6 +172,13 @@ void engine_node_aside(
 
 /* The number that an epoch's text begins with; 0 for one that does not. */
 uint64_t engine_epoch_number(struct span text);
+
+/*
+ * Replaces the text by that of an epoch: "EPOCH NUMBER CHAIN", of the entry that it
+ * began with.
+ */
+void engine_epoch_text(
+    struct buf *text, uint64_t epoch, uint64_t number, struct span chain);
 
 /* "grid" of epoch 0, "grid.7" of epoch 7. */
 void engine_epoch_name(

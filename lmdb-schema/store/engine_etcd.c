@@ -42,6 +42,7 @@ struct etcd {
 	struct ask_trust trust;
 	const char *user, *password;
 	const char *name; /* of the cluster */
+	uint64_t epoch;
 	char prefix[ENGINE_EPOCH_NAME_MAX]; /* of its keys */
 	char members[MEMBERS_TEXT_MAX]; /* each ends with NUL */
 	const char *member[ENGINE_ETCD_MEMBERS];
@@ -329,20 +330,26 @@ is_there(struct etcd *etcd, struct lane *lane)
 	    ask_heads(etcd, lane, heads) == ERR_OK;
 }
 
-static enum err
-append_known(struct etcd *etcd, struct lane *lane, const struct etcd_log *of,
-    uint64_t after, struct span id, struct span entry)
-{
-	enum err err;
+/* The chain of an entry of an earlier version takes a second transaction. */
+#define APPEND_TRIES 2
 
-	buf_clear(&lane->body);
-	etcd_ask_append(&lane->body, of, after, id, entry);
-	err = exchange(etcd, lane, "/v3/kv/txn", false);
-	if (err == ERR_OK) {
-		err = etcd_appended(buf_span(&lane->answer), after, id);
-		if (err == ERR_BAD_INPUT)
-			err = ERR_UNKNOWN;
+static enum err
+append_known(
+    struct etcd *etcd, struct lane *lane, const struct etcd_append *append)
+{
+	struct etcd_last last = {.begins = append->after == 0};
+	enum err err = ERR_BUSY;
+
+	for (unsigned i = 0; i < APPEND_TRIES && err == ERR_BUSY; i++) {
+		buf_clear(&lane->body);
+		etcd_ask_append(&lane->body, append, &last);
+		err = exchange(etcd, lane, "/v3/kv/txn", false);
+		if (err == ERR_OK)
+			err = etcd_appended(
+			    &last, buf_span(&lane->answer), append);
 	}
+	if (err == ERR_BAD_INPUT || err == ERR_BUSY)
+		err = ERR_UNKNOWN;
 	note(etcd, lane, err);
 	return err;
 }
@@ -353,15 +360,19 @@ append(struct engine *engine, enum store_env log, uint64_t after,
 {
 	struct etcd *etcd = (struct etcd *)engine;
 	struct lane *lane = &etcd->appends[log];
-	const struct etcd_log of = {name_of(etcd), log};
+	const struct etcd_append what = {.of = {name_of(etcd), log},
+	    .name = span_of(etcd->name),
+	    .epoch = etcd->epoch,
+	    .after = after,
+	    .chain = chain,
+	    .id = id,
+	    .entry = entry};
 	enum err err = ERR_AWAY;
 
-	/* etcd forgets nothing by itself: its head has a number alone. */
-	(void)chain;
 	assert(log < STORE_ENVS && id.len == ENGINE_ID_LEN);
 	pthread_mutex_lock(&lane->lock);
 	if (engine_doubts(&lane->doubt, id) || is_there(etcd, lane))
-		err = append_known(etcd, lane, &of, after, id, entry);
+		err = append_known(etcd, lane, &what);
 	err = engine_settle(&lane->doubt, id, err);
 	pthread_mutex_unlock(&lane->lock);
 	return err;
@@ -706,7 +717,7 @@ begin(struct engine *engine, struct span before, struct span now,
 	    .number = number};
 	enum err err;
 
-	(void)chain; /* as in append() */
+	(void)chain; /* the epoch's text has it */
 	engine_epoch_name(names[0], etcd->name, engine_epoch_number(before));
 	engine_epoch_name(names[1], etcd->name, engine_epoch_number(now));
 	beginning.before_name = span_of(names[0]);
@@ -840,6 +851,7 @@ engine_etcd_open(struct engine **out,
 		err = engine_check_name(etcd->name, fault);
 	if (err == ERR_OK)
 		engine_epoch_name(etcd->prefix, etcd->name, settings->epoch);
+	etcd->epoch = settings->epoch;
 	if (err == ERR_OK)
 		err = cut_members(etcd, settings->members, fault);
 	if (err != ERR_OK) {

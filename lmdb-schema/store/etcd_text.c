@@ -11,10 +11,9 @@
 #include "common/members.h"
 #include "common/num.h"
 #include "lmdb-schema/key.h"
+#include "lmdb-schema/store/etcd_text_priv.h"
 
-#define PLACE_MAX 512
 #define DEPTH_MAX 16
-#define VALUE_MAX ((size_t)64 << 20)
 
 static const char *const logs[STORE_ENVS] = {[STORE_LIVE] = "live",
     [STORE_CATALOG] = "catalog",
@@ -22,8 +21,8 @@ static const char *const logs[STORE_ENVS] = {[STORE_LIVE] = "live",
 
 /* --- requests ------------------------------------------------------------- */
 
-static void
-put_base64(struct jsonw *json, const char *name, struct span bytes)
+void
+etcd_put_base64(struct jsonw *json, const char *name, struct span bytes)
 {
 	jsonw_key(json, name);
 	/* Digits, '+', '/' and '=' need no escape. */
@@ -33,36 +32,49 @@ put_base64(struct jsonw *json, const char *name, struct span bytes)
 	jsonw_raw(json, SPAN(""));
 }
 
-static struct span
-head_key(char key[PLACE_MAX], const struct etcd_log *of)
+struct span
+etcd_head_key(char key[ETCD_PLACE_MAX], const struct etcd_log *of)
 {
-	snprintf(
-	    key, PLACE_MAX, "%.*s/head/%s", SPAN_ARG(of->name), logs[of->log]);
+	snprintf(key, ETCD_PLACE_MAX, "%.*s/head/%s", SPAN_ARG(of->name),
+	    logs[of->log]);
 	return span_of(key);
 }
 
-static struct span
-entry_key(char key[PLACE_MAX], const struct etcd_log *of, uint64_t number)
+struct span
+etcd_entry_key(
+    char key[ETCD_PLACE_MAX], const struct etcd_log *of, uint64_t number)
 {
-	snprintf(key, PLACE_MAX, "%.*s/log/%s/%016" PRIx64, SPAN_ARG(of->name),
-	    logs[of->log], number);
+	snprintf(key, ETCD_PLACE_MAX, "%.*s/log/%s/%016" PRIx64,
+	    SPAN_ARG(of->name), logs[of->log], number);
 	return span_of(key);
 }
 
-/* The key has the value, or is not there, if `absent`. */
-static void
-put_condition(
-    struct jsonw *json, struct span key, struct span value, bool absent)
+void
+etcd_put_value(
+    struct jsonw *json, struct span key, struct span value, const char *result)
 {
 	jsonw_object_begin(json);
-	put_base64(json, "key", key);
+	etcd_put_base64(json, "key", key);
+	members_string(json, "result", result);
+	members_string(json, "target", "VALUE");
+	etcd_put_base64(json, "value", value);
+	jsonw_object_end(json);
+}
+
+void
+etcd_put_condition(
+    struct jsonw *json, struct span key, struct span value, bool absent)
+{
+	if (!absent) {
+		etcd_put_value(json, key, value, "EQUAL");
+		return;
+	}
+	jsonw_object_begin(json);
+	etcd_put_base64(json, "key", key);
 	members_string(json, "result", "EQUAL");
 	/* Version 0 is a key that does not exist. */
-	members_string(json, "target", absent ? "VERSION" : "VALUE");
-	if (absent)
-		members_string(json, "version", "0");
-	else
-		put_base64(json, "value", value);
+	members_string(json, "target", "VERSION");
+	members_string(json, "version", "0");
 	jsonw_object_end(json);
 }
 
@@ -71,33 +83,32 @@ put_compare(struct jsonw *json, struct span key, struct span value, bool absent)
 {
 	jsonw_key(json, "compare");
 	jsonw_array_begin(json);
-	put_condition(json, key, value, absent);
+	etcd_put_condition(json, key, value, absent);
 	jsonw_array_end(json);
 }
 
-/* Under a lease, if it is not empty. */
-static void
-put_put(
+void
+etcd_put_put(
     struct jsonw *json, struct span key, struct span value, struct span lease)
 {
 	jsonw_object_begin(json);
 	jsonw_key(json, "requestPut");
 	jsonw_object_begin(json);
-	put_base64(json, "key", key);
-	put_base64(json, "value", value);
+	etcd_put_base64(json, "key", key);
+	etcd_put_base64(json, "value", value);
 	if (lease.len > 0)
 		members_text(json, "lease", lease);
 	jsonw_object_end(json);
 	jsonw_object_end(json);
 }
 
-static void
-put_get(struct jsonw *json, struct span key)
+void
+etcd_put_get(struct jsonw *json, struct span key)
 {
 	jsonw_object_begin(json);
 	jsonw_key(json, "requestRange");
 	jsonw_object_begin(json);
-	put_base64(json, "key", key);
+	etcd_put_base64(json, "key", key);
 	jsonw_object_end(json);
 	jsonw_object_end(json);
 }
@@ -114,42 +125,14 @@ put_two(struct jsonw *json, const struct two *two)
 	jsonw_key(json, "success");
 	jsonw_array_begin(json);
 	for (unsigned i = 0; i < 2; i++)
-		put_put(json, two->keys[i], two->values[i], two->lease);
+		etcd_put_put(json, two->keys[i], two->values[i], two->lease);
 	jsonw_array_end(json);
 	jsonw_key(json, "failure");
 	jsonw_array_begin(json);
 	for (unsigned i = 0; i < 2; i++)
-		put_get(json, two->keys[i]);
+		etcd_put_get(json, two->keys[i]);
 	jsonw_array_end(json);
 	jsonw_object_end(json);
-}
-
-void
-etcd_ask_append(struct buf *body, const struct etcd_log *of, uint64_t after,
-    struct span id, struct span entry)
-{
-	char head[PLACE_MAX], key[PLACE_MAX];
-	char before[NUM_TEXT_MAX], number[NUM_TEXT_MAX];
-	struct two two = {.lease = SPAN("")};
-	struct jsonw json;
-	struct buf value;
-
-	assert(id.len == ENGINE_ID_LEN && after < INT64_MAX);
-	buf_init(&value, VALUE_MAX);
-	buf_add_span(&value, id);
-	buf_add_span(&value, entry);
-	buf_fail(body, buf_end(&value));
-	num_int_text(before, (int64_t)after);
-	num_int_text(number, (int64_t)after + 1);
-	two.keys[0] = head_key(head, of);
-	two.values[0] = span_of(number);
-	two.keys[1] = entry_key(key, of, after + 1);
-	two.values[1] = buf_span(&value);
-	jsonw_init(&json, body);
-	jsonw_object_begin(&json);
-	put_compare(&json, two.keys[0], span_of(before), after == 0);
-	put_two(&json, &two);
-	buf_fini(&value);
 }
 
 /* Keys from the first one up to the end, which is none; 0: all of them. */
@@ -160,8 +143,8 @@ ask_range(struct buf *body, const char *first, const char *end, unsigned most)
 
 	jsonw_init(&json, body);
 	jsonw_object_begin(&json);
-	put_base64(&json, "key", span_of(first));
-	put_base64(&json, "range_end", span_of(end));
+	etcd_put_base64(&json, "key", span_of(first));
+	etcd_put_base64(&json, "range_end", span_of(end));
 	members_int(&json, "limit", most);
 	jsonw_object_end(&json);
 }
@@ -172,9 +155,9 @@ void
 etcd_ask_read(
     struct buf *body, const struct etcd_log *of, uint64_t after, unsigned most)
 {
-	char first[PLACE_MAX], end[PLACE_MAX];
+	char first[ETCD_PLACE_MAX], end[ETCD_PLACE_MAX];
 
-	entry_key(first, of, after + 1);
+	etcd_entry_key(first, of, after + 1);
 	snprintf(end, sizeof(end), "%.*s/log/%s0", SPAN_ARG(of->name),
 	    logs[of->log]);
 	ask_range(body, first, end, most);
@@ -183,7 +166,7 @@ etcd_ask_read(
 static void
 ask_below(struct buf *body, struct span name, const char *what)
 {
-	char first[PLACE_MAX], end[PLACE_MAX];
+	char first[ETCD_PLACE_MAX], end[ETCD_PLACE_MAX];
 
 	snprintf(first, sizeof(first), "%.*s/%s/", SPAN_ARG(name), what);
 	snprintf(end, sizeof(end), "%.*s/%s0", SPAN_ARG(name), what);
@@ -235,12 +218,12 @@ void
 etcd_ask_node(struct buf *body, struct span name,
     const struct engine_node *node, struct span lease, bool is_new)
 {
-	char key[PLACE_MAX], run[PLACE_MAX];
+	char key[ETCD_PLACE_MAX], run[ETCD_PLACE_MAX];
 	struct two two = {.lease = lease};
 	struct jsonw json;
 	struct buf record;
 
-	buf_init(&record, VALUE_MAX);
+	buf_init(&record, ETCD_VALUE_MAX);
 	put_record(&record, node);
 	buf_fail(body, buf_end(&record));
 	snprintf(key, sizeof(key), "%.*s/node/%s", SPAN_ARG(name), node->name);
@@ -292,27 +275,22 @@ take_base64(struct buf *out, struct jval text)
 	return ERR_OK;
 }
 
-/* A key and its value; neither is there when it is empty. */
-struct pair {
-	struct buf key, value;
-};
-
-static void
-pair_init(struct pair *pair)
+void
+etcd_pair_init(struct etcd_pair *pair)
 {
-	buf_init(&pair->key, PLACE_MAX);
-	buf_init(&pair->value, VALUE_MAX);
+	buf_init(&pair->key, ETCD_PLACE_MAX);
+	buf_init(&pair->value, ETCD_VALUE_MAX);
 }
 
-static void
-pair_fini(struct pair *pair)
+void
+etcd_pair_fini(struct etcd_pair *pair)
 {
 	buf_fini(&pair->key);
 	buf_fini(&pair->value);
 }
 
 static enum err
-take_pair(struct pair *pair, struct jval kv)
+take_pair(struct etcd_pair *pair, struct jval kv)
 {
 	enum err err;
 
@@ -325,8 +303,8 @@ take_pair(struct pair *pair, struct jval kv)
 	return err == ERR_TOO_LARGE ? ERR_BAD_INPUT : err;
 }
 
-static enum err
-take_number(uint64_t *out, struct span text)
+enum err
+etcd_take_number(uint64_t *out, struct span text)
 {
 	int64_t number;
 
@@ -336,8 +314,8 @@ take_number(uint64_t *out, struct span text)
 	return ERR_OK;
 }
 
-static enum err
-parse(struct jscan *doc, struct span answer)
+enum err
+etcd_parse(struct jscan *doc, struct span answer)
 {
 	enum err err = jscan_parse(doc, answer, DEPTH_MAX, NULL);
 
@@ -361,9 +339,8 @@ has_keys(struct jwalk *keys, struct jval range)
 	return true;
 }
 
-/* The one key of the next range in a transaction's answer. */
-static enum err
-take_range(struct pair *pair, struct jwalk *responses)
+enum err
+etcd_take_range(struct etcd_pair *pair, struct jwalk *responses)
 {
 	struct jval name, response, kv;
 	struct jwalk keys;
@@ -376,45 +353,13 @@ take_range(struct pair *pair, struct jwalk *responses)
 	return jwalk_next(&keys, &name, &kv) ? take_pair(pair, kv) : ERR_OK;
 }
 
-static enum err
-compare_failed(
-    struct pair *pair, struct jval root, uint64_t after, struct span id)
-{
-	struct jval responses = jval_member(root, "responses");
-	struct jwalk walk = jwalk_begin(responses);
-	uint64_t head = 0;
-	enum err err = jval_count(responses) == 2 ? take_range(pair, &walk)
-						  : ERR_BAD_INPUT;
-
-	if (err == ERR_OK && pair->key.len > 0)
-		err = take_number(&head, buf_span(&pair->value));
-	if (err == ERR_OK && head == after)
-		err = ERR_BAD_INPUT;
-	if (err != ERR_OK)
-		return err;
-	if (head < after)
-		return ERR_FORKED;
-	err = take_range(pair, &walk);
-	if (err != ERR_OK)
-		return err;
-	if (pair->key.len == 0)
-		return ERR_NOT_FOUND;
-	if (pair->value.len < ENGINE_ID_LEN)
-		return ERR_BAD_INPUT;
-	return memcmp(pair->value.data, id.ptr, id.len) == 0 ? ERR_OK
-							     : ERR_BEHIND;
-}
-
-enum outcome { PUT, COMPARE_FAILED };
-
-/* Whether a transaction has put its keys. */
-static enum err
-take_outcome(enum outcome *out, struct jval root)
+enum err
+etcd_take_outcome(enum etcd_outcome *out, struct jval root)
 {
 	struct jval succeeded = jval_member(root, "succeeded");
 	bool put = jval_type(succeeded) == JTRUE;
 
-	*out = put ? PUT : COMPARE_FAILED;
+	*out = put ? ETCD_PUT : ETCD_COMPARE_FAILED;
 	/* etcd leaves out what is false; a body of nothing is no answer. */
 	return put || jval_is_absent(succeeded) ||
 		jval_type(succeeded) == JFALSE
@@ -422,31 +367,11 @@ take_outcome(enum outcome *out, struct jval root)
 	    : ERR_BAD_INPUT;
 }
 
-enum err
-etcd_appended(struct span answer, uint64_t after, struct span id)
-{
-	enum outcome outcome;
-	struct jscan doc;
-	struct pair pair;
-	enum err err = parse(&doc, answer);
-
-	assert(id.len == ENGINE_ID_LEN);
-	if (err != ERR_OK)
-		return err;
-	pair_init(&pair);
-	err = take_outcome(&outcome, jscan_root(&doc));
-	if (err == ERR_OK && outcome == COMPARE_FAILED)
-		err = compare_failed(&pair, jscan_root(&doc), after, id);
-	pair_fini(&pair);
-	jscan_fini(&doc);
-	return err;
-}
-
 /* The keys of an answer that has nothing else. */
 static enum err
 parse_keys(struct jscan *doc, struct jwalk *keys, struct span answer)
 {
-	enum err err = parse(doc, answer);
+	enum err err = etcd_parse(doc, answer);
 
 	if (err != ERR_OK)
 		return err;
@@ -470,7 +395,7 @@ number_of(uint64_t *number, struct span key)
 }
 
 static enum err
-take_entry(struct pair *pair, struct jval kv, uint64_t *after,
+take_entry(struct etcd_pair *pair, struct jval kv, uint64_t *after,
     enum err (*each)(void *context, uint64_t number, struct span entry),
     void *context)
 {
@@ -500,33 +425,34 @@ etcd_entries(struct span answer, uint64_t *after, bool *more,
 	struct jval name, kv;
 	struct jwalk keys;
 	struct jscan doc;
-	struct pair pair;
+	struct etcd_pair pair;
 	enum err err = parse_keys(&doc, &keys, answer);
 
 	*more = false;
 	if (err != ERR_OK)
 		return err;
-	pair_init(&pair);
+	etcd_pair_init(&pair);
 	while (err == ERR_OK && jwalk_next(&keys, &name, &kv))
 		err = take_entry(&pair, kv, after, each, context);
 	*more = jval_type(jval_member(jscan_root(&doc), "more")) == JTRUE;
-	pair_fini(&pair);
+	etcd_pair_fini(&pair);
 	jscan_fini(&doc);
 	return err;
 }
 
 static enum err
-take_head(struct pair *pair, struct jval kv, struct span name,
+take_head(struct etcd_pair *pair, struct jval kv, struct span name,
     uint64_t heads[STORE_ENVS])
 {
-	char key[PLACE_MAX];
+	char key[ETCD_PLACE_MAX];
 	enum err err = take_pair(pair, kv);
 
 	for (unsigned i = 0; i < STORE_ENVS && err == ERR_OK; i++) {
 		const struct etcd_log of = {name, (enum store_env)i};
 
-		if (span_eq(buf_span(&pair->key), head_key(key, &of)))
-			err = take_number(&heads[i], buf_span(&pair->value));
+		if (span_eq(buf_span(&pair->key), etcd_head_key(key, &of)))
+			err =
+			    etcd_take_number(&heads[i], buf_span(&pair->value));
 	}
 	return err;
 }
@@ -537,16 +463,16 @@ etcd_heads(struct span answer, struct span name, uint64_t heads[STORE_ENVS])
 	struct jval index, kv;
 	struct jwalk keys;
 	struct jscan doc;
-	struct pair pair;
+	struct etcd_pair pair;
 	enum err err = parse_keys(&doc, &keys, answer);
 
 	memset(heads, 0, STORE_ENVS * sizeof(heads[0]));
 	if (err != ERR_OK)
 		return err;
-	pair_init(&pair);
+	etcd_pair_init(&pair);
 	while (err == ERR_OK && jwalk_next(&keys, &index, &kv))
 		err = take_head(&pair, kv, name, heads);
-	pair_fini(&pair);
+	etcd_pair_fini(&pair);
 	jscan_fini(&doc);
 	return err;
 }
@@ -593,7 +519,7 @@ static enum err
 take_record(struct engine_node *node, struct span text)
 {
 	struct jscan doc;
-	enum err err = parse(&doc, text);
+	enum err err = etcd_parse(&doc, text);
 
 	memset(node, 0, sizeof(*node));
 	if (err != ERR_OK)
@@ -609,36 +535,36 @@ static enum err
 take_other(struct jval root, struct span run, struct engine_node *other)
 {
 	struct jwalk walk = jwalk_begin(jval_member(root, "responses"));
-	struct pair pair;
+	struct etcd_pair pair;
 	enum err err;
 
-	pair_init(&pair);
-	err = take_range(&pair, &walk);
+	etcd_pair_init(&pair);
+	err = etcd_take_range(&pair, &walk);
 	if (err == ERR_OK && pair.key.len == 0)
 		err = ERR_NOT_FOUND;
 	/* The same run, where it was to be new: an answer was lost. */
 	if (err == ERR_OK && !span_eq(buf_span(&pair.value), run)) {
-		err = take_range(&pair, &walk);
+		err = etcd_take_range(&pair, &walk);
 		if (err == ERR_OK)
 			err = take_record(other, buf_span(&pair.value));
 		if (err == ERR_OK)
 			err = ERR_EXISTS;
 	}
-	pair_fini(&pair);
+	etcd_pair_fini(&pair);
 	return err;
 }
 
 enum err
 etcd_node_put(struct span answer, struct span run, struct engine_node *other)
 {
-	enum outcome outcome;
+	enum etcd_outcome outcome;
 	struct jscan doc;
-	enum err err = parse(&doc, answer);
+	enum err err = etcd_parse(&doc, answer);
 
 	if (err != ERR_OK)
 		return err;
-	err = take_outcome(&outcome, jscan_root(&doc));
-	if (err == ERR_OK && outcome == COMPARE_FAILED)
+	err = etcd_take_outcome(&outcome, jscan_root(&doc));
+	if (err == ERR_OK && outcome == ETCD_COMPARE_FAILED)
 		err = take_other(jscan_root(&doc), run, other);
 	jscan_fini(&doc);
 	return err;
@@ -653,12 +579,12 @@ etcd_nodes(struct span answer,
 	struct jval index, kv;
 	struct jwalk keys;
 	struct jscan doc;
-	struct pair pair;
+	struct etcd_pair pair;
 	enum err err = parse_keys(&doc, &keys, answer);
 
 	if (err != ERR_OK)
 		return err;
-	pair_init(&pair);
+	etcd_pair_init(&pair);
 	while (err == ERR_OK && jwalk_next(&keys, &index, &kv)) {
 		err = take_pair(&pair, kv);
 		if (err == ERR_OK)
@@ -666,7 +592,7 @@ etcd_nodes(struct span answer,
 		if (err == ERR_OK)
 			err = each(context, &node);
 	}
-	pair_fini(&pair);
+	etcd_pair_fini(&pair);
 	jscan_fini(&doc);
 	return err;
 }
@@ -677,7 +603,7 @@ etcd_status(struct span answer, struct engine_server *server)
 	char self[NUM_TEXT_MAX], leader[NUM_TEXT_MAX];
 	struct jscan doc;
 	struct jval root;
-	enum err err = parse(&doc, answer);
+	enum err err = etcd_parse(&doc, answer);
 
 	if (err != ERR_OK)
 		return err;
@@ -701,12 +627,12 @@ etcd_lease(struct span answer, char lease[NUM_TEXT_MAX])
 {
 	struct jscan doc;
 	uint64_t number;
-	enum err err = parse(&doc, answer);
+	enum err err = etcd_parse(&doc, answer);
 
 	if (err != ERR_OK)
 		return err;
 	if (!copy_text(lease, NUM_TEXT_MAX, jscan_root(&doc), "ID") ||
-	    take_number(&number, span_of(lease)) != ERR_OK)
+	    etcd_take_number(&number, span_of(lease)) != ERR_OK)
 		err = ERR_BAD_INPUT;
 	jscan_fini(&doc);
 	return err;
@@ -716,7 +642,7 @@ enum err
 etcd_token(struct span answer, char token[ETCD_TOKEN_MAX])
 {
 	struct jscan doc;
-	enum err err = parse(&doc, answer);
+	enum err err = etcd_parse(&doc, answer);
 
 	token[0] = '\0';
 	if (err != ERR_OK)
@@ -737,7 +663,7 @@ etcd_fault(struct span answer, char text[ETCD_FAULT_MAX])
 	struct jscan doc;
 
 	text[0] = '\0';
-	if (parse(&doc, answer) != ERR_OK)
+	if (etcd_parse(&doc, answer) != ERR_OK)
 		return;
 	if (!copy_text(text, ETCD_FAULT_MAX, jscan_root(&doc), "message"))
 		copy_text(text, ETCD_FAULT_MAX, jscan_root(&doc), "error");
@@ -758,19 +684,19 @@ etcd_first(struct span answer, uint64_t *number)
 	struct jval name, kv;
 	struct jwalk keys;
 	struct jscan doc;
-	struct pair pair;
+	struct etcd_pair pair;
 	enum err err = parse_keys(&doc, &keys, answer);
 
 	*number = 0;
 	if (err != ERR_OK)
 		return err;
-	pair_init(&pair);
+	etcd_pair_init(&pair);
 	if (jwalk_next(&keys, &name, &kv)) {
 		err = take_pair(&pair, kv);
 		if (err == ERR_OK)
 			err = number_of(number, buf_span(&pair.key));
 	}
-	pair_fini(&pair);
+	etcd_pair_fini(&pair);
 	jscan_fini(&doc);
 	return err;
 }
@@ -783,9 +709,9 @@ ask_delete(struct buf *body, struct span key, const char *end)
 
 	jsonw_init(&json, body);
 	jsonw_object_begin(&json);
-	put_base64(&json, "key", key);
+	etcd_put_base64(&json, "key", key);
 	if (end != NULL)
-		put_base64(&json, "range_end", span_of(end));
+		etcd_put_base64(&json, "range_end", span_of(end));
 	jsonw_object_end(&json);
 }
 
@@ -793,17 +719,17 @@ void
 etcd_ask_trim(
     struct buf *body, const struct etcd_log *of, uint64_t from, uint64_t up_to)
 {
-	char first[PLACE_MAX], end[PLACE_MAX];
+	char first[ETCD_PLACE_MAX], end[ETCD_PLACE_MAX];
 
-	entry_key(end, of, up_to + 1);
-	ask_delete(body, entry_key(first, of, from), end);
+	etcd_entry_key(end, of, up_to + 1);
+	ask_delete(body, etcd_entry_key(first, of, from), end);
 }
 
 void
 etcd_ask_node_drop(
     struct buf *body, struct span name, const char *node, bool run)
 {
-	char key[PLACE_MAX];
+	char key[ETCD_PLACE_MAX];
 
 	snprintf(key, sizeof(key), "%.*s/%s/%s", SPAN_ARG(name),
 	    run ? "run" : "node", node);
@@ -811,10 +737,10 @@ etcd_ask_node_drop(
 }
 
 static struct span
-note_key(char key[PLACE_MAX], struct span name, struct span note)
+note_key(char key[ETCD_PLACE_MAX], struct span name, struct span note)
 {
-	snprintf(
-	    key, PLACE_MAX, "%.*s/note/%.*s", SPAN_ARG(name), SPAN_ARG(note));
+	snprintf(key, ETCD_PLACE_MAX, "%.*s/note/%.*s", SPAN_ARG(name),
+	    SPAN_ARG(note));
 	return span_of(key);
 }
 
@@ -822,20 +748,20 @@ void
 etcd_ask_note_put(
     struct buf *body, struct span name, struct span note, struct span text)
 {
-	char key[PLACE_MAX];
+	char key[ETCD_PLACE_MAX];
 	struct jsonw json;
 
 	jsonw_init(&json, body);
 	jsonw_object_begin(&json);
-	put_base64(&json, "key", note_key(key, name, note));
-	put_base64(&json, "value", text);
+	etcd_put_base64(&json, "key", note_key(key, name, note));
+	etcd_put_base64(&json, "value", text);
 	jsonw_object_end(&json);
 }
 
 void
 etcd_ask_note_drop(struct buf *body, struct span name, struct span note)
 {
-	char key[PLACE_MAX];
+	char key[ETCD_PLACE_MAX];
 
 	ask_delete(body, note_key(key, name, note), NULL);
 }
@@ -843,7 +769,7 @@ etcd_ask_note_drop(struct buf *body, struct span name, struct span note)
 void
 etcd_ask_notes(struct buf *body, struct span name, const char *prefix)
 {
-	char first[PLACE_MAX], end[PLACE_MAX + 1];
+	char first[ETCD_PLACE_MAX], end[ETCD_PLACE_MAX + 1];
 
 	note_key(first, name, span_of(prefix));
 	/* 0x7f follows each character of a name. */
@@ -856,17 +782,17 @@ etcd_notes(struct span answer, struct span name,
     enum err (*each)(void *context, struct span note, struct span text),
     void *context)
 {
-	char place[PLACE_MAX];
+	char place[ETCD_PLACE_MAX];
 	struct span before = note_key(place, name, SPAN(""));
 	struct jval index, kv;
 	struct jwalk keys;
 	struct jscan doc;
-	struct pair pair;
+	struct etcd_pair pair;
 	enum err err = parse_keys(&doc, &keys, answer);
 
 	if (err != ERR_OK)
 		return err;
-	pair_init(&pair);
+	etcd_pair_init(&pair);
 	while (err == ERR_OK && jwalk_next(&keys, &index, &kv)) {
 		err = take_pair(&pair, kv);
 		if (err == ERR_OK && !span_starts(buf_span(&pair.key), before))
@@ -876,27 +802,27 @@ etcd_notes(struct span answer, struct span name,
 			    span_from(buf_span(&pair.key), before.len),
 			    buf_span(&pair.value));
 	}
-	pair_fini(&pair);
+	etcd_pair_fini(&pair);
 	jscan_fini(&doc);
 	return err;
 }
 
-static struct span
-epoch_key(char key[PLACE_MAX], struct span name)
+struct span
+etcd_epoch_key(char key[ETCD_PLACE_MAX], struct span name)
 {
-	snprintf(key, PLACE_MAX, "%.*s/epoch", SPAN_ARG(name));
+	snprintf(key, ETCD_PLACE_MAX, "%.*s/epoch", SPAN_ARG(name));
 	return span_of(key);
 }
 
 void
 etcd_ask_epoch(struct buf *body, struct span name)
 {
-	char key[PLACE_MAX];
+	char key[ETCD_PLACE_MAX];
 	struct jsonw json;
 
 	jsonw_init(&json, body);
 	jsonw_object_begin(&json);
-	put_base64(&json, "key", epoch_key(key, name));
+	etcd_put_base64(&json, "key", etcd_epoch_key(key, name));
 	jsonw_object_end(&json);
 }
 
@@ -906,18 +832,18 @@ etcd_epoch(struct span answer, struct buf *text)
 	struct jval name, kv;
 	struct jwalk keys;
 	struct jscan doc;
-	struct pair pair;
+	struct etcd_pair pair;
 	enum err err = parse_keys(&doc, &keys, answer);
 
 	buf_clear(text);
 	if (err != ERR_OK)
 		return err;
-	pair_init(&pair);
+	etcd_pair_init(&pair);
 	if (jwalk_next(&keys, &name, &kv)) {
 		err = take_pair(&pair, kv);
 		buf_add_span(text, buf_span(&pair.value));
 	}
-	pair_fini(&pair);
+	etcd_pair_fini(&pair);
 	jscan_fini(&doc);
 	return err == ERR_OK && buf_end(text) != ERR_OK ? ERR_BAD_INPUT : err;
 }
@@ -927,7 +853,8 @@ etcd_ask_begin(struct buf *body, const struct etcd_beginning *beginning)
 {
 	const struct etcd_log old = {beginning->before_name, STORE_STATE},
 			      new = {beginning->now_name, STORE_STATE};
-	char epoch[PLACE_MAX], key[PLACE_MAX], old_key[PLACE_MAX];
+	char epoch[ETCD_PLACE_MAX], key[ETCD_PLACE_MAX],
+	    old_key[ETCD_PLACE_MAX];
 	char number[NUM_TEXT_MAX], ended[NUM_TEXT_MAX];
 	size_t len = num_int_text(number, (int64_t)beginning->number);
 	size_t ended_len = num_int_text(ended, (int64_t)ENGINE_ENDED);
@@ -937,21 +864,22 @@ etcd_ask_begin(struct buf *body, const struct etcd_beginning *beginning)
 	jsonw_object_begin(&json);
 	jsonw_key(&json, "compare");
 	jsonw_array_begin(&json);
-	put_condition(&json, epoch_key(epoch, beginning->name),
+	etcd_put_condition(&json, etcd_epoch_key(epoch, beginning->name),
 	    beginning->before, beginning->before.len == 0);
 	/* A node that has not joined may write until then. */
 	if (beginning->number == 0)
-		put_condition(&json, head_key(old_key, &old), SPAN(""), true);
+		etcd_put_condition(
+		    &json, etcd_head_key(old_key, &old), SPAN(""), true);
 	jsonw_array_end(&json);
 	jsonw_key(&json, "success");
 	jsonw_array_begin(&json);
-	put_put(&json, span_of(epoch), beginning->now, SPAN(""));
+	etcd_put_put(&json, span_of(epoch), beginning->now, SPAN(""));
 	if (beginning->number > 0)
-		put_put(&json, head_key(key, &new), span_make(number, len),
-		    SPAN(""));
+		etcd_put_put(&json, etcd_head_key(key, &new),
+		    span_make(number, len), SPAN(""));
 	/* Behind it no entry comes: a node that has missed this writes none. */
-	put_put(&json, head_key(old_key, &old), span_make(ended, ended_len),
-	    SPAN(""));
+	etcd_put_put(&json, etcd_head_key(old_key, &old),
+	    span_make(ended, ended_len), SPAN(""));
 	jsonw_array_end(&json);
 	jsonw_object_end(&json);
 }
@@ -959,13 +887,13 @@ etcd_ask_begin(struct buf *body, const struct etcd_beginning *beginning)
 enum err
 etcd_begun(struct span answer)
 {
-	enum outcome outcome;
+	enum etcd_outcome outcome;
 	struct jscan doc;
-	enum err err = parse(&doc, answer);
+	enum err err = etcd_parse(&doc, answer);
 
 	if (err != ERR_OK)
 		return err;
-	err = take_outcome(&outcome, jscan_root(&doc));
+	err = etcd_take_outcome(&outcome, jscan_root(&doc));
 	jscan_fini(&doc);
-	return err == ERR_OK && outcome != PUT ? ERR_EXISTS : err;
+	return err == ERR_OK && outcome != ETCD_PUT ? ERR_EXISTS : err;
 }

@@ -10,10 +10,12 @@
  *	NAME/node/NODE           a node's record, as JSON
  *	NAME/run/NODE            the run that has put it
  *
- * LOG is live, catalog or state. An entry's value is the id of its append,
- * ENGINE_ID_LEN bytes, then its bytes. An append is one transaction: it compares
- * the head, and puts the next head and the entry. A node's two keys are under a
- * lease, by which etcd removes them.
+ * LOG is live, catalog or state. An entry's value begins with ENGINE_ID_LEN bytes by
+ * which its append is told: the first half is of the entry's chain, the second of the
+ * append's id; of an earlier version all are of the id. Then come the entry's bytes.
+ * An append is one transaction: it compares the head and how the last entry's value
+ * begins, and puts the next head and the entry. A node's two keys are under a lease,
+ * by which etcd removes them.
  */
 #pragma once
 
@@ -33,8 +35,6 @@ struct etcd_log {
 };
 
 /* Bodies of requests; each fails as its buffer does. */
-void etcd_ask_append(struct buf *body, const struct etcd_log *of,
-    uint64_t after, struct span id, struct span entry);
 void etcd_ask_read(
     struct buf *body, const struct etcd_log *of, uint64_t after, unsigned most);
 void etcd_ask_heads(struct buf *body, struct span name);
@@ -49,15 +49,6 @@ void etcd_ask_node(struct buf *body, struct span name,
 /* Below, ERR_BAD_INPUT is an answer that is none to the question. */
 
 /*
- * Of an append: ERR_OK also when an append with this id was taken earlier.
- *
- *   ERR_BEHIND     another entry has the number
- *   ERR_DAMAGED    the log ends before `after`: it has lost entries
- *   ERR_NOT_FOUND  the entry behind `after` is trimmed from the log
- */
-enum err etcd_appended(struct span answer, uint64_t after, struct span id);
-
-/*
  * Of a read: calls `each`, and moves *after behind the last entry; *more is
  * whether there are others. ERR_NOT_FOUND when the entry behind *after is
  * trimmed; the failures of `each`.
@@ -69,6 +60,38 @@ enum err etcd_entries(struct span answer, uint64_t *after, bool *more,
 /* Of heads: 0 for a log without entries. */
 enum err etcd_heads(
     struct span answer, struct span name, uint64_t heads[STORE_ENVS]);
+
+/* --- appending (etcd_append.c) -------------------------------------------- */
+
+struct etcd_append {
+	struct etcd_log of;
+	struct span name; /* the cluster's, without its epoch */
+	uint64_t epoch;
+	uint64_t after;
+	struct span chain, id, entry; /* as of engine.h's append */
+};
+
+/* By what the last entry's chain is compared; zeros at first. */
+#define ETCD_LAST_MAX (ENGINE_ID_LEN + ENGINE_CHAIN_AT + ENGINE_CHAIN_LEN)
+struct etcd_last {
+	bool begins; /* the log has no entry: the epoch's text has the chain */
+	size_t len;
+	char bytes[ETCD_LAST_MAX]; /* the entry's value begins with them */
+};
+
+void etcd_ask_append(struct buf *body, const struct etcd_append *append,
+    const struct etcd_last *last);
+
+/*
+ * ERR_OK also when an append with this id was taken earlier.
+ *
+ *   ERR_BEHIND     another entry has the number
+ *   ERR_BUSY       *last is another one: ask again with it
+ *   ERR_FORKED     the log ends before `after`, or its chain is another one
+ *   ERR_NOT_FOUND  the entry behind `after` is trimmed from the log
+ */
+enum err etcd_appended(struct etcd_last *last, struct span answer,
+    const struct etcd_append *append);
 
 /* --- for gridctl cluster -------------------------------------------------- */
 

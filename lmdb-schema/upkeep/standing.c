@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/hex.h"
 #include "lmdb-schema/store/engine.h"
 #include "lmdb-schema/store/store.h"
 
@@ -12,12 +11,8 @@ void
 standing_epoch_text(
     struct buf *text, uint64_t epoch, const struct write_log_place *place)
 {
-	char chain[2 * DIGEST_SHA256_LEN + 1];
-
-	hex_text(chain, place->chain, sizeof(place->chain));
-	buf_clear(text);
-	buf_addf(text, "%llu %llu %s", (unsigned long long)epoch,
-	    (unsigned long long)place->number, chain);
+	engine_epoch_text(text, epoch, place->number,
+	    span_make(place->chain, sizeof(place->chain)));
 }
 
 /* --- comparing ------------------------------------------------------------ */

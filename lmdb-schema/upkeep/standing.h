@@ -49,6 +49,6 @@ enum err standing_check(struct store *store, struct fault *fault);
 enum err standing_of(
     struct engine *engine, const struct write_log_place *place);
 
-/* Replaces the text by that of an epoch: "EPOCH NUMBER CHAIN". */
+/* engine_epoch_text() of a place. */
 void standing_epoch_text(
     struct buf *text, uint64_t epoch, const struct write_log_place *place);

@@ -49,10 +49,18 @@ look_at_heads(struct span answer)
 static void
 look_at_append(struct span answer)
 {
-	enum err err = etcd_appended(answer, 4, SPAN("abcdefghijklmnop"));
+	static const char zeros[ENGINE_CHAIN_AT + ENGINE_CHAIN_LEN];
+	const struct etcd_append append = {.after = 4,
+	    .epoch = 1,
+	    .chain = SPAN("12345678901234567890123456789012"),
+	    .id = SPAN("abcdefghijklmnop"),
+	    .entry = span_make(zeros, sizeof(zeros))};
+	struct etcd_last last = {.begins = false};
+	enum err err = etcd_appended(&last, answer, &append);
 
 	FUZZ_CHECK(err == ERR_OK || err == ERR_BEHIND || err == ERR_FORKED ||
-	    err == ERR_NOT_FOUND || err == ERR_BAD_INPUT);
+	    err == ERR_NOT_FOUND || err == ERR_BAD_INPUT || err == ERR_BUSY);
+	FUZZ_CHECK((err == ERR_BUSY) <= (last.begins || last.len > 0));
 }
 
 static void

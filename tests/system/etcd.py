@@ -549,6 +549,55 @@ def a_gridapi_that_does_not_answer_is_named():
         assert "start gridapi" in told("cluster")[0], told("cluster")
 
 
+def a_log_that_forgot_is_told_and_not_written_to(engine=Etcd):
+    """Restored from an older copy, it is behind a node, then as long again with
+    other entries."""
+    with engine() as server, Nodes(server, 2) as nodes:
+        one, two = nodes.dirs
+
+        def key(path, name):
+            return nodes.ctl(path, "key", "create", "--name", name, "--scope",
+                             "read")
+
+        assert key(one, "a").returncode == 0
+        assert nodes.names(two) == ["a"]
+        server.save()
+        assert key(one, "forgotten").returncode == 0
+        server.restore()
+        # Shorter than what the node has.
+        done = key(one, "b")
+        assert done.returncode == 1, done
+        assert "it has lost entries that this node has" in done.stderr, \
+            done.stderr
+        # As long, and of another node.
+        assert key(two, "c").returncode == 0
+        done = key(one, "b")
+        assert done.returncode == 1, done
+        assert "it has lost entries that this node has" in done.stderr, \
+            done.stderr
+        # Longer.
+        assert key(two, "d").returncode == 0
+        done = key(one, "b")
+        assert done.returncode == 1, done
+        assert "it has lost entries that this node has" in done.stderr, \
+            done.stderr
+        assert nodes.names(two) == ["a", "c", "d"]
+        listed = nodes.ctl(one, "key", "list")
+        assert "forgotten" in listed.stdout, listed
+        # A new epoch would take what the other has acknowledged since.
+        done = nodes.ctl(one, "cluster", "init", "--from", "2")
+        assert done.returncode == 1 and "another name" in done.stderr, done
+        # Where the node is right, a log of another name begins with it.
+        with open(one + "/cluster.conf") as file:
+            lines = [line for line in file if not line.startswith("name =")]
+        with open(one + "/cluster.conf", "w") as file:
+            file.write("".join(lines) + "name = right-%d\n" % os.getpid())
+        done = nodes.ctl(one, "cluster", "init", "--from", "2")
+        assert done.returncode == 0, done
+        assert key(one, "b").returncode == 0
+        assert nodes.names(one) == ["a", "b", "forgotten"]
+
+
 if __name__ == "__main__":
     find_etcd()
     run_tests([a_file_that_is_not_right_is_told,
@@ -563,4 +612,5 @@ if __name__ == "__main__":
                a_gridapi_that_does_not_answer_is_named,
                an_election_is_no_fault_of_the_log,
                the_member_that_is_away_is_named,
-               an_etcd_that_is_away_stops_writes_alone])
+               an_etcd_that_is_away_stops_writes_alone,
+               a_log_that_forgot_is_told_and_not_written_to])

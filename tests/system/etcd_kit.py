@@ -94,15 +94,29 @@ class Etcd(Engine):
         self.processes[i].wait()
         self.processes[i] = None
 
-    def lose(self):
-        """All that the members have."""
+    def anew(self, change):
+        """All members, once change() has altered the folder of each."""
         members = range(len(self.processes))
         for i in members:
             self.kill(i)
-            shutil.rmtree(os.path.join(self.folder, "e%d" % i))
+            change(os.path.join(self.folder, "e%d" % i))
         for i in members:
             self.start(i)
         wait_until(self.answers, "etcd answers")
+
+    def lose(self):
+        """All that the members have."""
+        self.anew(shutil.rmtree)
+
+    def save(self):
+        """As a backup does; restore() brings it back."""
+        self.anew(lambda data: shutil.copytree(data, data + ".copy"))
+
+    def restore(self):
+        def put_back(data):
+            shutil.rmtree(data)
+            shutil.move(data + ".copy", data)
+        self.anew(put_back)
 
     def pause(self, i):
         self.processes[i].send_signal(signal.SIGSTOP)

@@ -113,55 +113,7 @@ def nodes_see_each_other_and_a_dead_server_stops_writes_alone():
     etcd.two_nodes_of_one_name_are_told(Shared.again)
     etcd.a_node_that_is_down_is_told(Shared.again)
     etcd.an_etcd_that_is_away_stops_writes_alone(Shared.again)
-
-
-def a_server_that_forgot_is_told_and_not_written_to():
-    """Restored from an older copy, it is behind a node, then as long again with
-    other entries."""
-    with Shared.again() as server, etcd.Nodes(server, 2) as nodes:
-        one, two = nodes.dirs
-
-        def key(path, name):
-            return nodes.ctl(path, "key", "create", "--name", name, "--scope",
-                             "read")
-
-        assert key(one, "a").returncode == 0
-        assert nodes.names(two) == ["a"]
-        server.save()
-        assert key(one, "forgotten").returncode == 0
-        server.restore()
-        # Shorter than what the node has.
-        done = key(one, "b")
-        assert done.returncode == 1, done
-        assert "it has lost entries that this node has" in done.stderr, \
-            done.stderr
-        # As long, and of another node.
-        assert key(two, "c").returncode == 0
-        done = key(one, "b")
-        assert done.returncode == 1, done
-        assert "it has lost entries that this node has" in done.stderr, \
-            done.stderr
-        # Longer.
-        assert key(two, "d").returncode == 0
-        done = key(one, "b")
-        assert done.returncode == 1, done
-        assert "it has lost entries that this node has" in done.stderr, \
-            done.stderr
-        assert nodes.names(two) == ["a", "c", "d"]
-        listed = nodes.ctl(one, "key", "list")
-        assert "forgotten" in listed.stdout, listed
-        # A new epoch would take what the other has acknowledged since.
-        done = nodes.ctl(one, "cluster", "init", "--from", "2")
-        assert done.returncode == 1 and "another name" in done.stderr, done
-        # Where the node is right, a log of another name begins with it.
-        with open(one + "/cluster.conf") as file:
-            text = file.read()
-        with open(one + "/cluster.conf", "w") as file:
-            file.write(text.replace("\nname = grid-", "\nname = right-"))
-        done = nodes.ctl(one, "cluster", "init", "--from", "2")
-        assert done.returncode == 0, done
-        assert key(one, "b").returncode == 0
-        assert nodes.names(one) == ["a", "b", "forgotten"]
+    etcd.a_log_that_forgot_is_told_and_not_written_to(Shared.again)
 
 
 def checkpoints(server):
@@ -436,7 +388,6 @@ if __name__ == "__main__":
                two_nodes_may_begin_a_log_at_once,
                tables_that_another_node_makes_are_waited_for,
                nodes_see_each_other_and_a_dead_server_stops_writes_alone,
-               a_server_that_forgot_is_told_and_not_written_to,
                a_restored_server_is_named_and_joined_anew,
                nodes_begin_and_join_and_begin_again,
                a_user_without_rights_and_a_wrong_string_are_told,

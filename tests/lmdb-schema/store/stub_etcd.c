@@ -17,6 +17,7 @@
 #include "common/jscan.h"
 #include "common/jsonw.h"
 #include "common/span.h"
+#include "lmdb-schema/store/engine.h"
 
 #define KEYS_MAX 2048
 #define REQUEST_MAX ((size_t)8 << 20)
@@ -141,16 +142,37 @@ range(struct buf *out, struct jval request)
 	    (int)count);
 }
 
+static struct span
+value_of(const struct pair *pair)
+{
+	size_t len;
+	uint8_t *bytes = arena_alloc(memory, pair->value.len + 1);
+
+	ck_assert(base64_bytes(bytes, pair->value.len, &len, pair->value));
+	return span_make(bytes, len);
+}
+
+/* As etcd does: no value of a key that is not there compares. */
 static bool
 holds(struct jval compare)
 {
 	struct pair *pair = find(bytes_of(compare, "key"));
+	struct jval result = jval_member(compare, "result");
+	int order;
 
-	ck_assert(jval_is(jval_member(compare, "result"), SPAN("EQUAL")));
-	if (jval_is(jval_member(compare, "target"), SPAN("VERSION")))
+	if (jval_is(jval_member(compare, "target"), SPAN("VERSION"))) {
+		ck_assert(jval_is(result, SPAN("EQUAL")));
 		return pair == NULL;
-	return pair != NULL &&
-	    jval_is(jval_member(compare, "value"), pair->value);
+	}
+	if (pair == NULL)
+		return false;
+	order = span_cmp(value_of(pair), bytes_of(compare, "value"));
+	if (jval_is(result, SPAN("GREATER")))
+		return order > 0;
+	if (jval_is(result, SPAN("LESS")))
+		return order < 0;
+	ck_assert(jval_is(result, SPAN("EQUAL")));
+	return order == 0;
 }
 
 static void
@@ -431,6 +453,34 @@ stub_forget(const char *prefix)
 		if (!span_starts(pairs[i].key, span_of(prefix)))
 			pairs[kept++] = pairs[i];
 	pair_count = kept;
+	pthread_mutex_unlock(&lock);
+}
+
+/* The entry's own id, which lies behind its version, comes before it. */
+static void
+write_earlier_id(struct pair *pair)
+{
+	struct span entry = span_from(value_of(pair), ENGINE_ID_LEN);
+	struct buf bytes, value;
+
+	buf_init(&bytes, REQUEST_MAX);
+	buf_init(&value, REQUEST_MAX);
+	buf_add_span(&bytes, span_sub(entry, 1, ENGINE_ID_LEN));
+	buf_add_span(&bytes, entry);
+	base64_add(&value, buf_span(&bytes));
+	ck_assert_int_eq(buf_end(&value), ERR_OK);
+	pair->value = arena_copy(memory, buf_span(&value));
+	buf_fini(&bytes);
+	buf_fini(&value);
+}
+
+void
+stub_write_earlier_ids(void)
+{
+	pthread_mutex_lock(&lock);
+	for (unsigned i = 0; i < pair_count; i++)
+		if (has(pairs[i].key, "/log/"))
+			write_earlier_id(&pairs[i]);
 	pthread_mutex_unlock(&lock);
 }
 

@@ -35,6 +35,9 @@ void stub_wants_user(void);
 /* Forgets all keys, as an etcd that was made anew; or those below a place. */
 void stub_forget(const char *prefix);
 
+/* Puts the ids before the entries as a version has written them that compared none. */
+void stub_write_earlier_ids(void);
+
 /* Ends when no request is under way. */
 void stub_rest(void);
 

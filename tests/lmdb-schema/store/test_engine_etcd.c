@@ -256,6 +256,44 @@ START_TEST(an_etcd_made_anew_is_not_written_to)
 }
 END_TEST
 
+/* While nodes are upgraded, entries of both versions follow each other. */
+START_TEST(entries_of_an_earlier_version_are_gone_on_from)
+{
+	ck_assert_int_eq(add(0, 'a'), ERR_OK);
+	stub_write_earlier_ids();
+	ck_assert_int_eq(add(0, 'b'), ERR_OK);
+	ck_assert_int_eq(add(0, 'c'), ERR_OK);
+	stub_write_earlier_ids();
+	/* The other node lacks all of them. */
+	ck_assert_int_eq(add(1, 'd'), ERR_OK);
+	must_have("abcd");
+	ck_assert_uint_eq(stub_transactions(), 4);
+}
+END_TEST
+
+/* As long as what the node has, and by nodes of an earlier version. */
+START_TEST(entries_of_an_earlier_version_are_compared)
+{
+	ck_assert_int_eq(add(0, 'a'), ERR_OK);
+	stub_forget("grid/");
+	ck_assert_int_eq(add(1, 'z'), ERR_OK);
+	stub_write_earlier_ids();
+	ck_assert_int_eq(add(0, 'b'), ERR_FORKED);
+	ck_assert_uint_eq(stub_transactions(), 2);
+	ck_assert_int_eq(add(1, 'y'), ERR_OK);
+}
+END_TEST
+
+/* A log with a head and without its last entry is none that a node has written. */
+START_TEST(a_log_that_lacks_its_last_entry_is_not_written_to)
+{
+	ck_assert_int_eq(add(0, 'a'), ERR_OK);
+	stub_forget("grid/log/");
+	ck_assert_int_eq(add(0, 'b'), ERR_FORKED);
+	ck_assert_uint_eq(stub_transactions(), 1);
+}
+END_TEST
+
 /* More entries than one answer has. */
 START_TEST(a_node_far_behind_catches_up)
 {
@@ -414,6 +452,9 @@ test_suite(void)
 	tcase_add_test(tc, a_user_logs_in_again_when_the_token_has_ended);
 	tcase_add_test(tc, who_has_no_user_stores_nothing);
 	tcase_add_test(tc, an_etcd_made_anew_is_not_written_to);
+	tcase_add_test(tc, entries_of_an_earlier_version_are_gone_on_from);
+	tcase_add_test(tc, entries_of_an_earlier_version_are_compared);
+	tcase_add_test(tc, a_log_that_lacks_its_last_entry_is_not_written_to);
 	tcase_add_test(tc, a_node_far_behind_catches_up);
 	tcase_add_test(tc, nodes_know_of_each_other);
 	tcase_add_test(tc, two_nodes_of_one_name_are_told);
