@@ -244,8 +244,8 @@ tell_forked(uint64_t number)
 	if (seldom_fails_of("log: fork", &before, date_monotonic_ns()))
 		log_error("log: it has lost entries that this node has: "
 			  "number=%llu times=%llu: was it restored from an "
-			  "older copy, or was another one named? 'gridctl "
-			  "cluster status' says what to do",
+			  "older copy, begun without its data, or was another "
+			  "one named? 'gridctl cluster status' says what to do",
 		    (unsigned long long)number, (unsigned long long)before + 1);
 	return ERR_FORKED;
 }

@@ -125,6 +125,7 @@ judge(struct standing *out, struct engine *engine,
     const struct write_log_place *place, struct span epoch)
 {
 	out->now = engine_epoch_number(epoch);
+	out->empty = out->head == 0 && epoch.len == 0 && place->number > 0;
 	out->ended = out->head >= ENGINE_ENDED ||
 	    (place->number > out->head && out->now > out->epoch);
 	out->adopts = out->ended && place->number > 0 &&
@@ -184,6 +185,12 @@ standing_text(char text[STANDING_TEXT_MAX], const struct standing *standing)
 		    "ones that this node needs are trimmed",
 		    (unsigned long long)standing->number,
 		    (unsigned long long)standing->head);
+	else if (standing->empty)
+		snprintf(text, STANDING_TEXT_MAX,
+		    "this node has %llu entries, and the log is empty: its "
+		    "data "
+		    "are lost, or it is another one",
+		    (unsigned long long)standing->number);
 	else if (standing->err == ERR_FORKED)
 		snprintf(text, STANDING_TEXT_MAX,
 		    "this node has %llu entries, the log %llu%s: the log was "
@@ -216,7 +223,15 @@ void
 standing_todo(char text[STANDING_TEXT_MAX], const struct standing *standing)
 {
 	text[0] = '\0';
-	if (standing->err == ERR_FORKED)
+	if (standing->empty)
+		snprintf(text, STANDING_TEXT_MAX,
+		    "put the log's data back; where they are gone, stop all "
+		    "nodes, 'gridctl cluster init --from %llu' on this one if "
+		    "no other is further, 'gridctl cluster join' on the "
+		    "others: docs/cluster.md, \"Checkpoints, and the log's "
+		    "length\"",
+		    (unsigned long long)standing->number);
+	else if (standing->err == ERR_FORKED)
 		standing_todo_forked(text, standing->number);
 	else if (standing->adopts)
 		snprintf(text, STANDING_TEXT_MAX,

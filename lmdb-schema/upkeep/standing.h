@@ -21,6 +21,7 @@ struct standing {
 	enum err err;
 	uint64_t number, head; /* of the last entries: the node's, the log's */
 	uint64_t epoch, now; /* the node's, and the cluster's; 0: none */
+	bool empty; /* the log, and no epoch has begun: its data are gone */
 	bool ended; /* the log, with the node's epoch */
 	bool adopts; /* the next epoch began where the node is */
 };

@@ -485,8 +485,13 @@ def loses_the_log(engine, one, two, three, codes):
     engine.lose()
     wait_until(lambda: one.put(codes[7], "Z").status in (500, 503),
                "nothing is stored in an empty log")
-    one.stop()
     number = one.number()
+    for words in (("cluster", "status"), ("doctor",)):
+        said = one.ctl(*words, check=False).stdout
+        assert "has %s entries, and the log is empty" % number in said, said
+        assert "'gridctl cluster init --from %s'" % number in said, said
+        assert "older copy" not in said, said
+    one.stop()
     done = one.ctl("cluster", "init", "--from", "1", check=False)
     # The refusal has the command, as hosts.sh gives it.
     assert done.returncode == 1 and \

@@ -265,7 +265,8 @@ judge_place(struct cluster_looking *status, const struct engine_node *node,
 	standing_todo_forked(todo, node->places[STORE_STATE]);
 	if (own && status->stands)
 		return;
-	if (ahead > 0)
+	/* Of a log that is empty it is told once. */
+	if (ahead > 0 && !status->standing.empty)
 		cluster_look_unwell(status, true, todo,
 		    "node %s has %s entries, the log %s: the log was restored "
 		    "from an older copy, or is another one",
