@@ -35,7 +35,8 @@ static const char *const texts[ERR_COUNT] = {
     [ERR_AWAY] = "the log of all nodes is out of reach: nothing was stored",
     [ERR_UNKNOWN] = "it may have been stored: look again",
     [ERR_STORED] = "it is stored, but this node's disk does not take it",
-    [ERR_OUTRUN] = "it must join anew ('gridctl cluster join'): nothing stored",
+    [ERR_OUTRUN] =
+	"it must join anew ('gridctl cluster join --anew'): nothing stored",
     [ERR_FORKED] = "the log has lost entries that are here: nothing stored",
     [ERR_CUT_OFF] =
 	"its cluster.conf is missing ('gridctl doctor'): nothing stored",

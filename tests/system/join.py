@@ -504,8 +504,8 @@ def loses_the_log(engine, one, two, three, codes):
     one.begin()
     # A node at the same entry goes on; one that is behind joins anew.
     must_join(two, "'gridctl cluster join', start it")
-    wait_until(lambda: b"cluster join" in two.get("/readyz").body,
-               "it says that it must join")
+    wait_until(lambda: b"'gridctl cluster join --anew'" in
+               two.get("/readyz").body, "it says that it must join")
     two.stop()
     assert "goes on" in two.ctl("cluster", "join")
     two.begin()

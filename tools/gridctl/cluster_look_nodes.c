@@ -193,6 +193,13 @@ await_nodes(struct cluster_looking *status)
 }
 
 /* --- those that are alive ------------------------------------------------- */
+/* A node of an earlier version names another command behind it. */
+static bool
+is_text_of(const char *why, enum err err)
+{
+	return strncmp(why, err_text(err), strcspn(err_text(err), "(")) == 0;
+}
+
 
 /* The node itself has told of it, by the text of the failure. */
 static void
@@ -202,10 +209,10 @@ tell_stands(struct cluster_looking *status, const struct engine_node *node,
 	const char *todo = "the log of gridapi on that node says more; it goes "
 			   "on by itself once the reason is gone";
 
-	if (strcmp(why, err_text(ERR_OUTRUN)) == 0)
+	if (is_text_of(why, ERR_OUTRUN))
 		todo = "stop that node, 'gridctl cluster join' there, with "
 		       "--anew where that is refused, start it";
-	else if (strcmp(why, err_text(ERR_FORKED)) == 0)
+	else if (is_text_of(why, ERR_FORKED))
 		todo = "'gridctl cluster status' on that node says what to do";
 	cluster_look_unwell(status, here, todo,
 	    "node %s does not take in the log: %s", node->name, why);
