@@ -18,8 +18,8 @@
 #define RECORD_LOOK_US 200000
 #define RECORD_LINE_MAX (ENGINE_NODE_NAME_MAX + ENGINE_RUN_LEN + 32)
 
-static bool
-has_line(const struct buf *lines, struct span wanted)
+bool
+cluster_look_has_line(const struct buf *lines, struct span wanted)
 {
 	struct span line, rest = buf_span(lines);
 
@@ -29,9 +29,8 @@ has_line(const struct buf *lines, struct span wanted)
 	return false;
 }
 
-/* A record that is no node's: of one that joins, or of a second one of a name. */
-static bool
-is_aside(const struct engine_node *node)
+bool
+cluster_look_is_aside(const struct engine_node *node)
 {
 	return strcmp(node->run, ENGINE_RUN_JOINS) == 0 ||
 	    strcmp(node->run, ENGINE_RUN_TWIN) == 0;
@@ -89,7 +88,7 @@ may_be_old(const struct cluster_looking *status, const struct engine_node *node,
 {
 	snprintf(line, RECORD_LINE_MAX, "%s %s %llu", node->name, node->run,
 	    (unsigned long long)node->beat);
-	return !is_aside(node) && behind_of(status, node) > 0;
+	return !cluster_look_is_aside(node) && behind_of(status, node) > 0;
 }
 
 static enum err
@@ -110,7 +109,7 @@ count_record(void *context, const struct engine_node *node)
 	char line[RECORD_LINE_MAX];
 
 	status->waits += may_be_old(status, node, line) &&
-	    has_line(&status->old, span_of(line));
+	    cluster_look_has_line(&status->old, span_of(line));
 	return ERR_OK;
 }
 
@@ -162,7 +161,7 @@ count_missing(void *context, struct span name, int64_t there_ms)
 {
 	struct cluster_looking *status = context;
 
-	status->waits += !has_line(&status->alive, name) &&
+	status->waits += !cluster_look_has_line(&status->alive, name) &&
 	    date_now_ms() - there_ms < ROSTER_OLD_S * INT64_C(1000);
 	return ERR_OK;
 }
@@ -193,13 +192,13 @@ await_nodes(struct cluster_looking *status)
 }
 
 /* --- those that are alive ------------------------------------------------- */
+
 /* A node of an earlier version names another command behind it. */
 static bool
 is_text_of(const char *why, enum err err)
 {
 	return strncmp(why, err_text(err), strcspn(err_text(err), "(")) == 0;
 }
-
 
 /* The node itself has told of it, by the text of the failure. */
 static void
@@ -332,7 +331,7 @@ each_node(void *context, const struct engine_node *node)
 	bool own = is_own(status, node);
 	struct lacks lacks;
 
-	if (is_aside(node)) {
+	if (cluster_look_is_aside(node)) {
 		tell_aside(status, node);
 		return buf_end(status->text);
 	}
@@ -395,7 +394,7 @@ each_of_roster(void *context, struct span name, int64_t there_ms)
 	struct cluster_looking *status = context;
 	char time[DATE_TEXT_MAX], todo[ENGINE_NODE_NAME_MAX + 160];
 
-	if (has_line(&status->alive, name)) {
+	if (cluster_look_has_line(&status->alive, name)) {
 		judge_clock(status, name, there_ms);
 		return ERR_OK;
 	}
@@ -460,7 +459,7 @@ look_at_all(struct cluster_looking *status)
 	enum err err = ERR_AWAY;
 
 	if (status->head_known)
-		err = await_nodes(status);
+		err = status->ended ? ERR_OK : await_nodes(status);
 	if (err == ERR_OK)
 		err = await_records(status);
 	if (err == ERR_OK)
@@ -469,8 +468,9 @@ look_at_all(struct cluster_looking *status)
 	if (err == ERR_OK)
 		err = engine->nodes(engine, each_node, status);
 	cluster_look_end(status);
+	/* Nodes that are missed by an epoch that has ended may go on in another. */
 	cluster_look_begin(status, "down");
-	if (err == ERR_OK)
+	if (err == ERR_OK && !status->ended)
 		err = roster_each(engine, each_of_roster, status);
 	cluster_look_end(status);
 	return err;
@@ -486,10 +486,12 @@ cluster_look_at_nodes(struct cluster_looking *status, struct store *store)
 	err = store_place(store, STORE_STATE, &status->own_place);
 	if (err == ERR_OK)
 		err = look_at_all(status);
+	if (err == ERR_OK)
+		err = cluster_look_at_former(status, store);
 	if (err == ERR_OK) {
 		judge_count(status, store_dir(store));
-		err = judge_copies(status, store);
-		if (err == ERR_OK)
+		err = status->ended ? ERR_OK : judge_copies(status, store);
+		if (err == ERR_OK && !status->ended)
 			err = cluster_look_at_files(status, store);
 	} else if (status->head_known)
 		cluster_look_unwell(status, true, "look again",

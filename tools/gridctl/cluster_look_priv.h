@@ -42,6 +42,15 @@ void cluster_look_unwell(struct cluster_looking *status, bool here,
 void cluster_look_begin(struct cluster_looking *status, const char *name);
 void cluster_look_end(struct cluster_looking *status);
 
+bool cluster_look_has_line(const struct buf *lines, struct span wanted);
+
+/* A record that is no node's: of one that joins, or of a second one of a name. */
+bool cluster_look_is_aside(const struct engine_node *node);
+
+/* Of nodes that have not come over to the epoch that there is. */
+enum err cluster_look_at_former(
+    struct cluster_looking *status, struct store *store);
+
 /* Of those that are there, and those that are to be. */
 enum err cluster_look_at_nodes(
     struct cluster_looking *status, struct store *store);
