@@ -1,6 +1,8 @@
 #include "fcgi/metrics_priv.h"
 
 #include <assert.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -179,6 +181,24 @@ metrics_cluster(
 {
 	atomic_store_explicit(
 	    &metrics->cluster[gauge], value, memory_order_relaxed);
+}
+
+/* A page that reads while it changes shows a text that is made of two. */
+void
+metrics_refused(struct metrics *metrics, const char *refusal)
+{
+	if (strcmp(metrics->refusal, refusal) != 0)
+		snprintf(
+		    metrics->refusal, sizeof(metrics->refusal), "%s", refusal);
+	metrics_cluster(metrics, CLUSTER_LACKS_RIGHTS, refusal[0] != '\0');
+}
+
+const char *
+metrics_refusal(const struct metrics *metrics)
+{
+	return metrics_cluster_now(metrics, CLUSTER_LACKS_RIGHTS) != 0
+	    ? metrics->refusal
+	    : NULL;
 }
 
 void

@@ -16,6 +16,7 @@
 #define METRICS_STATUSES 16 /* their table is in metrics.c */
 #define METRICS_BUCKETS 22 /* and that of the buckets' edges */
 #define METRICS_WORKERS 1024
+#define METRICS_REFUSAL_MAX 160
 
 /*
  * Resources that a worker holds now. Each process writes its own, so that
@@ -95,6 +96,7 @@ enum stock {
 enum cluster_gauge {
 	CLUSTER_LOG_AWAY, /* 1 or 0 */
 	CLUSTER_FOLLOWED, /* the outcome of the last look at the log */
+	CLUSTER_LACKS_RIGHTS, /* 1 or 0; which: metrics_refusal() */
 	CLUSTER_IMPORT_SHOWN, /* their numbers */
 	CLUSTER_IMPORT_LAST,
 	CLUSTER_PULL_FAILS, /* 1 or 0: of imports */
@@ -138,6 +140,7 @@ struct metrics {
 	atomic_llong current_ns;
 	atomic_llong cluster[CLUSTER_GAUGES];
 	atomic_bool cut_off_told; /* by a process, in the log */
+	char refusal[METRICS_REFUSAL_MAX]; /* while a right is lacking */
 	/* Of several nodes those that are away, a bit for each; of which list. */
 	atomic_ullong nodes_away, nodes_changes;
 	/* The supervisor's own pid, and who has which place, 0 for nobody. */
@@ -191,6 +194,13 @@ void metrics_cluster(
     struct metrics *metrics, enum cluster_gauge gauge, int64_t value);
 int64_t metrics_cluster_now(
     const struct metrics *metrics, enum cluster_gauge gauge);
+
+/*
+ * Notes the refusal of the log, as the process that follows the others finds it: "" where
+ * the nodes' user lacks no right. Then that text for a page, or NULL.
+ */
+void metrics_refused(struct metrics *metrics, const char *refusal);
+const char *metrics_refusal(const struct metrics *metrics);
 
 /*
  * The nodes that are away, of the list with so many changes

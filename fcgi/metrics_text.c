@@ -302,6 +302,9 @@ static const struct cluster_line {
 } cluster_lines[CLUSTER_GAUGES] = {
     [CLUSTER_LOG_AWAY] = {"gridapi_log_away", "",
 	"1 while the log that the nodes share is out of reach."},
+    [CLUSTER_LACKS_RIGHTS] = {"gridapi_log_lacks_rights", "",
+	"1 while the nodes' user has not all rights of the log: writes may be "
+	"refused, and the node not be heard of."},
     [CLUSTER_IMPORT_SHOWN] = {"gridapi_nodes_import", "{kind=\"shown\"}",
 	"The number of the import that this node shows, and of the nodes' last "
 	"one."},

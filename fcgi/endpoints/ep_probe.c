@@ -100,6 +100,7 @@ tell_behind(struct call *call)
 enum err
 ep_readyz(struct call *call)
 {
+	const char *refusal = metrics_refusal(call->server->metrics);
 	struct shared_source *source = NULL;
 	enum err err;
 
@@ -109,6 +110,12 @@ ep_readyz(struct call *call)
 		    "missing: nothing is stored here, and what other nodes "
 		    "write does not come. gridapi's log says what to do. What "
 		    "is here can be read.");
+	if (refusal != NULL)
+		return reply_fail(call->reply, 503, CODE_INTERNAL,
+		    "%s: writes may be refused here, and other nodes not hear "
+		    "of this one. 'gridctl cluster status' says which right is "
+		    "lacking. What is here can be read.",
+		    refusal);
 	if (metrics_behind_ms(call->server->metrics) > METRICS_BEHIND_MS)
 		return tell_behind(call);
 	err = shared_source_get(&source, call);

@@ -184,6 +184,12 @@ static const struct row {
      "here, of import %llu, can be read.",
 	"L'import %llu du nœud %s n'arrive pas ici : le journal de gridapi dit "
 	"pourquoi. Ce qui est ici, de l'import %llu, peut être lu."},
+    {"%s: writes may be refused here, and other nodes not hear of this one. "
+     "'gridctl cluster status' says which right is lacking. What is here can "
+     "be read.",
+	"%s : des écritures peuvent être refusées ici, et d'autres nœuds ne "
+	"rien savoir de celui-ci. 'gridctl cluster status' dit quel droit "
+	"manque. Ce qui est ici peut être lu."},
     {"Nothing was stored: this node takes no writes now. Ask another one.",
 	"Rien n'a été enregistré : ce nœud n'accepte pas d'écriture en ce "
 	"moment. Demander à un autre."},

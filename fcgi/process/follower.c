@@ -98,6 +98,22 @@ put_record(struct follower *follower)
 	return err;
 }
 
+/* Whether it was put, or refused: a log that is away tells nothing of rights. */
+static void
+note_rights(struct follower *follower, bool put)
+{
+	struct engine *engine = store_engine(follower->exchange.store);
+	struct engine_trouble trouble;
+	char text[METRICS_REFUSAL_MAX] = "";
+
+	if (put && engine->rights != NULL)
+		(void)engine->rights(engine);
+	if (engine_lacks_rights(&trouble, engine))
+		snprintf(text, sizeof(text), "%s %s", engine->title,
+		    trouble.refusal);
+	metrics_refused(follower->exchange.metrics, text);
+}
+
 static enum err
 tell(struct follower *follower)
 {
@@ -114,6 +130,7 @@ tell(struct follower *follower)
 	node->places[STORE_CATALOG] = follower->exchange.whole;
 	node->beat++;
 	err = put_record(follower);
+	note_rights(follower, err == ERR_OK);
 	if (err == ERR_OK)
 		err = roster_tell(&follower->roster_ns, store_engine(store),
 		    node->name, date_now_ms(), date_monotonic_ns());

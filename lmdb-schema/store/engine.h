@@ -61,7 +61,8 @@ struct engine_server {
 
 struct engine {
 	const char *title; /* of what keeps the log: "etcd" */
-	struct engine_trouble trouble; /* by engine_trouble() alone */
+	/* By the functions of engine_trouble.h alone. */
+	struct engine_trouble trouble, rights_trouble;
 
 	/*
 	 * Appends the entry, if the last one's number is `after`, and its chain
@@ -110,6 +111,15 @@ struct engine {
 	enum err (*node_put)(struct engine *engine,
 	    const struct engine_node *node, unsigned seconds,
 	    struct engine_node *other);
+
+	/*
+	 * Whether the user may do all that a node does; it changes nothing. NULL:
+	 * it cannot be asked.
+	 *
+	 *   ERR_DENIED  a right is lacking: engine_lacks_rights() says which
+	 *   ERR_AWAY    it is not known
+	 */
+	enum err (*rights)(struct engine *engine);
 
 	/* The records that have not ended, by name; ERR_AWAY. */
 	enum err (*nodes)(struct engine *engine,

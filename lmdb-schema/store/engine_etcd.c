@@ -33,6 +33,8 @@ struct lane {
 	char tried[TRIED_MAX]; /* of it, the members that failed, and why */
 	char said[SAID_MAX]; /* by the member, of its last failure */
 	bool refused; /* the request: engine_trouble.h */
+	bool writes; /* the request: it changes keys */
+	bool denied; /* the right to do so: nothing else is away */
 	struct engine_doubt doubt;
 };
 
@@ -117,12 +119,13 @@ note_refusal(struct etcd *etcd, struct lane *lane, const char *text)
 	struct engine_trouble trouble;
 	char where[URL_MAX + 8];
 
-	if (!etcd_refusal(&trouble, text, etcd->user, etcd->name))
+	if (!etcd_refusal(&trouble, text, etcd->user, etcd->name, lane->writes))
 		return false;
 	snprintf(lane->said, sizeof(lane->said), "it %s", trouble.refusal);
 	snprintf(where, sizeof(where), "member=%s", etcd->member[lane->member]);
 	engine_refuses(&etcd->engine, &trouble, where);
 	lane->refused = true;
+	lane->denied = trouble.of_rights;
 	return true;
 }
 
@@ -267,7 +270,8 @@ exchange(struct etcd *etcd, struct lane *lane, const char *path, bool reads)
 		return err;
 	lane->end_ns = engine_end_ns(lane->body.len);
 	lane->tried[0] = '\0';
-	lane->refused = false;
+	lane->refused = lane->denied = false;
+	lane->writes = strcmp(path, "/v3/kv/range") != 0;
 	for (unsigned i = 0; i < etcd->count; i++) {
 		bool late = date_monotonic_ns() >= lane->end_ns;
 
@@ -281,6 +285,43 @@ exchange(struct etcd *etcd, struct lane *lane, const char *path, bool reads)
 	if (err == ERR_UNKNOWN && !reads)
 		next_member(etcd, lane);
 	return reads && err == ERR_UNKNOWN ? ERR_AWAY : err;
+}
+
+/* --- rights --------------------------------------------------------------- */
+
+/* A refusal is noted as it is met. */
+static enum err
+ask_rights(struct etcd *etcd, struct lane *lane)
+{
+	enum err err;
+
+	buf_clear(&lane->body);
+	etcd_ask_rights(&lane->body, name_of(etcd));
+	err = exchange(etcd, lane, "/v3/kv/txn", true);
+	return err != ERR_OK && lane->denied ? ERR_DENIED : err;
+}
+
+static enum err
+get_rights(struct engine *engine)
+{
+	struct etcd *etcd = (struct etcd *)engine;
+	enum err err;
+
+	pthread_mutex_lock(&etcd->nodes.lock);
+	err = ask_rights(etcd, &etcd->nodes);
+	pthread_mutex_unlock(&etcd->nodes.lock);
+	return err;
+}
+
+/* Behind a write: the user may have all rights again. */
+static void
+note_written(struct etcd *etcd, struct lane *lane)
+{
+	struct engine_trouble trouble;
+
+	if (engine_lacks_rights(&trouble, &etcd->engine) &&
+	    ask_rights(etcd, lane) == ERR_OK)
+		engine_has_rights(&etcd->engine);
 }
 
 /* --- heads ---------------------------------------------------------------- */
@@ -350,7 +391,11 @@ append_known(
 	}
 	if (err == ERR_BAD_INPUT || err == ERR_BUSY)
 		err = ERR_UNKNOWN;
-	note(etcd, lane, err);
+	/* The log can be read all the same: nothing pauses. */
+	if (!lane->denied)
+		note(etcd, lane, err);
+	if (err == ERR_OK)
+		note_written(etcd, lane);
 	return err;
 }
 
@@ -478,6 +523,8 @@ node_put(struct engine *engine, const struct engine_node *node,
 		err = put_node(etcd, node, lease, false, other);
 	if (err == ERR_NOT_FOUND)
 		err = put_node(etcd, node, lease, true, other);
+	if (err == ERR_OK)
+		note_written(etcd, &etcd->nodes);
 	pthread_mutex_unlock(&etcd->nodes.lock);
 	return away(err);
 }
@@ -529,7 +576,7 @@ ask_server(struct etcd *etcd, unsigned which, struct engine_server *server)
 
 	*server = (struct engine_server){.address = etcd->member[which]};
 	lane->member = which;
-	lane->refused = false;
+	lane->refused = lane->denied = lane->writes = false;
 	lane->end_ns = engine_end_ns(0);
 	buf_clear(&lane->body);
 	buf_add_text(&lane->body, "{}");
@@ -829,6 +876,7 @@ engine_etcd_open(struct engine **out,
 	    .read = read_log,
 	    .heads = get_heads,
 	    .node_put = node_put,
+	    .rights = get_rights,
 	    .nodes = get_nodes,
 	    .trim = trim,
 	    .node_drop = drop_node,

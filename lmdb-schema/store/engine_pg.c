@@ -140,8 +140,21 @@ engine_pg_barrier(struct door *door, struct lane *lane)
 	return engine_pg_as_read(err);
 }
 
+/* Of a look at the log: without the right nothing else goes on either. */
+static bool
+is_refused(struct engine_trouble *trouble, struct door *door, struct lane *lane)
+{
+	const struct fault fault = lane->fault;
+
+	if (!pg_refusal(trouble, &fault))
+		return false;
+	if (lane->pg != NULL && engine_pg_lacks(trouble, door, lane))
+		trouble->of_rights = false;
+	return true;
+}
+
 static void
-note_failure(struct door *door, const struct lane *lane, bool went)
+note_failure(struct door *door, struct lane *lane, bool went)
 {
 	/* A statement that fails leaves the connection good. */
 	const char *place = pg_place_name(
@@ -149,7 +162,7 @@ note_failure(struct door *door, const struct lane *lane, bool went)
 	struct engine_trouble trouble;
 	char where[300];
 
-	if (pg_refusal(&trouble, &lane->fault)) {
+	if (is_refused(&trouble, door, lane)) {
 		snprintf(where, sizeof(where), "host=%s", place);
 		engine_refuses(&door->engine, &trouble, where);
 		return;
@@ -168,7 +181,7 @@ note_failure(struct door *door, const struct lane *lane, bool went)
 }
 
 void
-engine_pg_note(struct door *door, const struct lane *lane, enum err err)
+engine_pg_note(struct door *door, struct lane *lane, enum err err)
 {
 	enum engine_change change = engine_note(&door->pause, err);
 
@@ -238,8 +251,9 @@ make_log(struct door *door, struct lane *lane, enum store_env log)
 	const struct pg_value values[] = {
 	    name_of(door), number(log), bytes(span_make(zeros, sizeof(zeros)))};
 
-	return engine_pg_as_read(
-	    engine_pg_change(door, lane, first_head, values, 3));
+	enum err err = engine_pg_change(door, lane, first_head, values, 3);
+
+	return err == ERR_DENIED ? err : engine_pg_as_read(err);
 }
 
 /* --- heads ---------------------------------------------------------------- */
@@ -391,9 +405,13 @@ append_known(struct door *door, struct lane *lane, const struct append *append)
 	}
 	if (err == ERR_NOT_FOUND)
 		err = ERR_FORKED;
+	if (engine_pg_denied(door, lane, err))
+		return ERR_AWAY;
 	if (err == ERR_DENIED)
 		err = ERR_AWAY;
 	engine_pg_note(door, lane, err);
+	if (err == ERR_OK)
+		engine_pg_written(door, lane);
 	return err;
 }
 
@@ -461,7 +479,8 @@ read_some(struct door *door, struct lane *lane, enum store_env log,
 	if (err == ERR_OK) {
 		*answer = pg_take(lane->pg);
 		err = engine_pg_barrier(door, lane);
-	}
+	} else
+		(void)engine_pg_denied(door, lane, err);
 	return engine_pg_as_read(err);
 }
 
@@ -598,6 +617,9 @@ node_put(struct engine *engine, const struct engine_node *node,
 	err = put_node(door, lane, node, seconds);
 	if (err == ERR_EXISTS)
 		err = find_other(door, lane, node->name, other);
+	(void)engine_pg_denied(door, lane, err);
+	if (err == ERR_OK)
+		engine_pg_written(door, lane);
 	pthread_mutex_unlock(&lane->lock);
 	return err == ERR_EXISTS ? err : engine_pg_as_read(err);
 }
@@ -619,6 +641,7 @@ get_nodes(struct engine *engine,
 	err = engine_pg_ask(door, lane, all_nodes, &cluster, 1);
 	if (err == ERR_OK)
 		answer = pg_take(lane->pg);
+	(void)engine_pg_denied(door, lane, err);
 	/* Without a table there is no node. */
 	err = err == ERR_NOT_FOUND ? ERR_OK : engine_pg_as_read(err);
 	pthread_mutex_unlock(&lane->lock);
@@ -665,6 +688,7 @@ engine_pg_open(struct engine **out, const struct engine_pg_settings *settings,
 	    .read = read_log,
 	    .heads = get_heads,
 	    .node_put = node_put,
+	    .rights = engine_pg_rights,
 	    .nodes = get_nodes,
 	    .close = close_door};
 	engine_pg_for_upkeep(&door->engine);

@@ -76,7 +76,23 @@ enum err engine_pg_barrier(struct door *door, struct lane *lane);
 enum err engine_pg_as_read(enum err err);
 
 /* Notes whether the server is there, and logs a change. */
-void engine_pg_note(struct door *door, const struct lane *lane, enum err err);
+void engine_pg_note(struct door *door, struct lane *lane, enum err err);
+
+/* The rights that are lacking, whose text *out has; false: none, or no answer. */
+bool engine_pg_lacks(
+    struct engine_trouble *out, struct door *door, struct lane *lane);
+
+/*
+ * Whether a statement failed as the user has not the right, which is noted: others
+ * may go on, so that engine_pg_note() is not for it.
+ */
+bool engine_pg_denied(struct door *door, struct lane *lane, enum err err);
+
+/* Behind a write: the user may have all rights again. */
+void engine_pg_written(struct door *door, struct lane *lane);
+
+/* The function of engine.h. */
+enum err engine_pg_rights(struct engine *engine);
 
 /* Ends a connection that is within a transaction. */
 void engine_pg_end(struct lane *lane);

@@ -22,8 +22,11 @@ enter(struct door *door)
 static enum err
 leave(struct door *door, struct lane *lane, enum err err)
 {
+	bool denied = engine_pg_denied(door, lane, err);
+
 	err = engine_pg_as_read(err);
-	engine_pg_note(door, lane, err);
+	if (!denied)
+		engine_pg_note(door, lane, err);
 	pthread_mutex_unlock(&lane->lock);
 	return err;
 }

@@ -28,12 +28,39 @@ engine_fails(struct engine *engine, const struct engine_trouble *trouble)
 	pthread_mutex_unlock(&lock);
 }
 
+static const struct engine_trouble none;
+
 void
 engine_works(struct engine *engine)
 {
-	static const struct engine_trouble none;
-
 	engine_fails(engine, &none);
+}
+
+/* --- rights ---------------------------------------------------------------- */
+
+bool
+engine_lacks_rights(struct engine_trouble *out, struct engine *engine)
+{
+	pthread_mutex_lock(&lock);
+	*out = engine->rights_trouble;
+	pthread_mutex_unlock(&lock);
+	return out->refusal[0] != '\0';
+}
+
+static void
+set_rights(struct engine *engine, const struct engine_trouble *trouble)
+{
+	pthread_mutex_lock(&lock);
+	engine->rights_trouble = *trouble;
+	pthread_mutex_unlock(&lock);
+}
+
+void
+engine_has_rights(struct engine *engine)
+{
+	set_rights(engine, &none);
+	log_info("%s lets the nodes' user do all that a node does again",
+	    engine->title);
 }
 
 void
@@ -43,13 +70,16 @@ engine_refuses(struct engine *engine, const struct engine_trouble *trouble,
 	char cause[ENGINE_REFUSAL_MAX + ENGINE_WHY_MAX + 64];
 	uint64_t before;
 
-	engine_fails(engine, trouble);
+	if (trouble->of_rights)
+		set_rights(engine, trouble);
+	else
+		engine_fails(engine, trouble);
 	snprintf(cause, sizeof(cause), "%s %s %s", engine->title,
 	    trouble->refusal, trouble->why);
 	if (seldom_fails_of(cause, &before, date_monotonic_ns()))
-		log_error("%s %s, nothing can be stored: %s times=%llu "
-			  "error=%s: %s",
-		    engine->title, trouble->refusal, where,
+		log_error("%s %s%s: %s times=%llu error=%s: %s", engine->title,
+		    trouble->refusal,
+		    trouble->of_rights ? "" : ", nothing can be stored", where,
 		    (unsigned long long)before + 1, trouble->why,
 		    trouble->todo);
 }
@@ -62,6 +92,8 @@ engine_tell_away(enum err err, struct engine *engine, struct fault *fault)
 	if (err != ERR_AWAY || engine == NULL)
 		return;
 	engine_trouble(&trouble, engine);
+	if (trouble.refusal[0] == '\0' && trouble.todo[0] == '\0')
+		(void)engine_lacks_rights(&trouble, engine);
 	if (trouble.refusal[0] == '\0')
 		fault_set(fault, engine->title, "is out of reach");
 	else

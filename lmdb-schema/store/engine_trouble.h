@@ -4,11 +4,18 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "common/err.h"
 
 #define ENGINE_REFUSAL_MAX 128
 #define ENGINE_WHY_MAX 256
-#define ENGINE_TODO_MAX 384
+#define ENGINE_TODO_MAX 448
+
+/* The processes that read the file of password_file as they start. */
+#define ENGINE_PASSWORD_TODO \
+	"on each node 'systemctl reload gridapi' ('restart' where it has " \
+	"the file by LoadCredential) and 'systemctl restart gridctl-hooks'"
 
 struct engine;
 
@@ -20,10 +27,18 @@ struct engine_trouble {
 	char refusal[ENGINE_REFUSAL_MAX];
 	char why[ENGINE_WHY_MAX]; /* in the server's words; "": not told */
 	char todo[ENGINE_TODO_MAX]; /* "": not told */
+	/*
+	 * The log can be read, and the user lacks a right that a node needs besides,
+	 * mostly to write; maybe that to its own sign of life.
+	 */
+	bool of_rights, hides_nodes;
 };
 
-/* The last failure; empty texts where there was none. */
+/* The last failure of the log; empty texts where there was none. */
 void engine_trouble(struct engine_trouble *out, struct engine *engine);
+
+/* Whether the user lacks a right, as far as is known; then what. */
+bool engine_lacks_rights(struct engine_trouble *out, struct engine *engine);
 
 /*
  * Tells of a failure with ERR_AWAY that the engine is out of reach, or refuses this
@@ -38,10 +53,12 @@ void engine_fails(struct engine *engine, const struct engine_trouble *trouble);
 
 /*
  * Keeps a refusal, and logs it: once a minute for each cause. `where` is such as
- * "member=http://192.0.2.11:2379".
+ * "member=http://192.0.2.11:2379". One that is of rights stays until
+ * engine_has_rights(), whatever else works.
  */
 void engine_refuses(struct engine *engine, const struct engine_trouble *trouble,
     const char *where);
 
-/* Forgets it. */
+/* Forgets a failure; and that rights are lacking, which the log then has. */
 void engine_works(struct engine *engine);
+void engine_has_rights(struct engine *engine);

@@ -11,7 +11,7 @@ has(const char *text, const char *part)
 
 bool
 etcd_refusal(struct engine_trouble *out, const char *text, const char *user,
-    const char *name)
+    const char *name, bool writes)
 {
 	memset(out, 0, sizeof(*out));
 	if (has(text, "authentication failed")) {
@@ -20,8 +20,8 @@ etcd_refusal(struct engine_trouble *out, const char *text, const char *user,
 		snprintf(out->todo, sizeof(out->todo),
 		    "user and the password in the file of password_file "
 		    "(cluster.conf) are those that etcd has: 'etcdctl user "
-		    "list', 'etcdctl user passwd %.80s'; then 'systemctl "
-		    "reload gridapi'",
+		    "list', 'etcdctl user passwd %.80s'; "
+		    "then " ENGINE_PASSWORD_TODO,
 		    user);
 	} else if (has(text, "authentication is not enabled")) {
 		snprintf(
@@ -36,12 +36,15 @@ etcd_refusal(struct engine_trouble *out, const char *text, const char *user,
 		    "docs/cluster.md");
 	} else if (has(text, "permission denied")) {
 		snprintf(out->refusal, sizeof(out->refusal),
-		    "does not let the user %.80s do this", user);
+		    "does not let the user %.80s %s", user,
+		    writes ? "write" : "read");
 		snprintf(out->todo, sizeof(out->todo),
 		    "grant the user's role readwrite of all keys that begin "
-		    "with %.64s: 'etcdctl role grant-permission ROLE readwrite "
-		    "%.64s --prefix'",
-		    name, name);
+		    "with %.64s: 'etcdctl user get %.80s' names the role, "
+		    "'etcdctl role grant-permission ROLE readwrite %.64s "
+		    "--prefix' grants it",
+		    name, user, name);
+		out->of_rights = out->hides_nodes = writes;
 	} else
 		return false;
 	snprintf(out->why, sizeof(out->why), "%s", text);

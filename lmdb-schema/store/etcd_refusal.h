@@ -10,7 +10,8 @@
 
 /*
  * `text` is etcd's (etcd_fault()), `user` of cluster.conf, "" where it names none, and
- * `name` the cluster's. False, and no trouble: the answer is of something else.
+ * `name` the cluster's. `writes`: it was asked for a change of keys. False, and no
+ * trouble: the answer is of something else.
  */
 bool etcd_refusal(struct engine_trouble *out, const char *text,
-    const char *user, const char *name);
+    const char *user, const char *name, bool writes);

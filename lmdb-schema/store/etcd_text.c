@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/base64.h"
+#include "common/count.h"
 #include "common/jscan.h"
 #include "common/jsonw.h"
 #include "common/members.h"
@@ -237,6 +238,28 @@ etcd_ask_node(struct buf *body, struct span name,
 	put_compare(&json, two.keys[0], two.values[0], is_new);
 	put_two(&json, &two);
 	buf_fini(&record);
+}
+
+void
+etcd_ask_rights(struct buf *body, struct span name)
+{
+	static const char *const kinds[] = {
+	    "head/state", "log/state/", "node/", "run/", "note/"};
+	char key[ETCD_PLACE_MAX];
+	struct jsonw json;
+
+	snprintf(key, sizeof(key), "%.*s/head/state", SPAN_ARG(name));
+	jsonw_init(&json, body);
+	jsonw_object_begin(&json);
+	put_compare(&json, span_of(key), SPAN("-"), false);
+	jsonw_key(&json, "success");
+	jsonw_array_begin(&json);
+	for (size_t i = 0; i < COUNT(kinds); i++) {
+		snprintf(key, sizeof(key), "%.*s/%s", SPAN_ARG(name), kinds[i]);
+		etcd_put_put(&json, span_of(key), SPAN(""), SPAN(""));
+	}
+	jsonw_array_end(&json);
+	jsonw_object_end(&json);
 }
 
 void

@@ -46,6 +46,12 @@ void etcd_ask_nodes(struct buf *body, struct span name);
 void etcd_ask_node(struct buf *body, struct span name,
     const struct engine_node *node, struct span lease, bool is_new);
 
+/*
+ * A transaction that puts a key of each kind if the log's head is what it never is: so
+ * nothing is put, and etcd refuses a user who may not put them.
+ */
+void etcd_ask_rights(struct buf *body, struct span name);
+
 /* Below, ERR_BAD_INPUT is an answer that is none to the question. */
 
 /*

@@ -16,8 +16,8 @@ static const struct refusal {
     {"28", "refuses the user",
 	"user of the connection string and the password in the file of "
 	"password_file (cluster.conf) are those that the server has (ALTER "
-	"ROLE ... PASSWORD), and its pg_hba.conf admits this host; then "
-	"'systemctl reload gridapi'"},
+	"ROLE ... PASSWORD), and its pg_hba.conf admits this host; "
+	"then " ENGINE_PASSWORD_TODO},
     {"3D", "has no such database",
 	"CREATE DATABASE there, with the user as its OWNER; or name another "
 	"dbname in the connection string of cluster.conf"},

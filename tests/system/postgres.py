@@ -11,11 +11,14 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import etcd  # noqa: E402
 import join  # noqa: E402
+import secure  # noqa: E402
 import shares  # noqa: E402
 from grid import GRIDCTL  # noqa: E402
 from postgres_kit import Postgres, SecurePostgres, find_bin  # noqa: E402
 from stack import BUILD, TOP, run_tests, wait_until  # noqa: E402
 
+TABLES = ["product_grid_" + name
+          for name in ("head", "log", "node", "note", "epoch")]
 UNIT_TESTS = os.path.join(BUILD, "tests", "lmdb-schema", "store", "test_engine")
 
 
@@ -239,7 +242,7 @@ def a_user_without_rights_and_a_wrong_string_are_told():
         server.sql("CREATE ROLE other LOGIN", "postgres")
         said = said_of("postgres = " +
                        server.conninfo().replace("user=grid", "user=other"))
-        assert "permission denied" in said, said
+        assert "does not let the user" in said and "GRANT " in said, said
         assert "nothing was stored" in said, said
         server.sql("CREATE ROLE grid_nodes; GRANT grid_nodes TO other; "
                    "CREATE DATABASE least", "postgres")
@@ -334,6 +337,43 @@ def a_refusal_is_told_with_what_mends_it():
         told_of(nodes, "Connection refused", "is PostgreSQL up", away=True)
 
 
+def a_right_that_goes_alone_is_told():
+    with Shared.again() as server, join.Node(server) as one, \
+            join.Node(server, one) as two:
+        for node in (one, two):
+            wait_until(node.is_current, "it is current")
+
+        def change(takes, *words):
+            for which, table in words or (("INSERT, UPDATE, DELETE", name)
+                                          for name in TABLES):
+                server.sql("%s %s ON %s %s grid" % (
+                    ("REVOKE", which, table, "FROM") if takes else
+                    ("GRANT", which, table, "TO")))
+        refusal = "PostgreSQL does not let the user grid do all that a node " \
+            "does"
+        secure.without_rights(
+            one, two, change, refusal,
+            "GRANT DELETE, INSERT, UPDATE ON product_grid_node, "
+            "product_grid_note TO grid")
+        # A node that is down is told of where records can be put.
+        entries = ("INSERT", "product_grid_log")
+        change(True, entries)
+        try:
+            for words in (("cluster", "status"), ("doctor",)):
+                said = must_fail(one, *words)
+                assert refusal + ": it lacks INSERT ON product_grid_log" in \
+                    said, said
+                assert "GRANT INSERT ON product_grid_log TO grid" in said, said
+                assert "which nodes are alive" not in said, said
+            wait_until(lambda: refusal in one.get("/readyz").body.decode(),
+                       "it is not ready")
+            two.stop()
+            wait_until(lambda: "is not alive" in must_fail(
+                one, "cluster", "status"), "the other is missed")
+        finally:
+            change(False, entries)
+
+
 def roots_gridctl_takes_the_owners_home_for_tls():
     """libpq looks for a certificate in HOME, and root's is closed to the owner."""
     if os.getuid() != 0:
@@ -392,6 +432,7 @@ if __name__ == "__main__":
                nodes_begin_and_join_and_begin_again,
                a_user_without_rights_and_a_wrong_string_are_told,
                a_refusal_is_told_with_what_mends_it,
+               a_right_that_goes_alone_is_told,
                roots_gridctl_takes_the_owners_home_for_tls,
                a_missing_library_is_told,
                nodes_keep_a_part_of_the_suppliers])

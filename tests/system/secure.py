@@ -153,11 +153,64 @@ REFUSALS = (
     (("disable", {}), "has no users enabled", "etcdctl auth enable", None))
 
 
+def without_rights(one, two, change, refusal, todo):
+    """Reading stays. `change`: takes them with True, and gives them back."""
+    begins = len(one.log())
+    change(True)
+    for node in (one, two):
+        wait_until(lambda: refusal in node.get("/readyz").body.decode(),
+                   "it is not ready")
+        wait_until(lambda: "nodes" in node.status() and
+                   node.status()["nodes"] == [], "records have ended")
+    for _ in range(5):
+        answer = one.put(one.articles[1], "Z")
+        assert answer.status == 503, answer.text
+        assert "Nothing was stored" in answer.text, answer.text
+    # The look that finds it logs it, too.
+    for words in (("cluster", "status"), ("doctor",)):
+        said = one.ctl(*words, check=False).stdout
+        assert refusal in said and todo in said, said
+        assert "not alive" not in said, said
+        assert "out of reach" not in said, said
+        assert "copies" not in said, said
+    done = one.ctl("key", "create", "--name", "a", "--scope", "read",
+                   check=False)
+    assert done.returncode == 1 and refusal.split(" ", 1)[1] in done.stderr, \
+        done
+    log = one.log()[begins:]
+    lines = [line for line in log.splitlines() if refusal in line]
+    processes = {line.split("[")[1].split("]")[0] for line in lines}
+    assert lines and len(lines) == len(processes), lines
+    assert all(todo in line for line in lines), lines
+    assert "there again" not in log and "is away" not in log, log
+    change(False)
+    for node in (one, two):
+        wait_until(node.is_current, "it is current again")
+    one.store(one.articles[1], "Z")
+    wait_until(lambda: one.status()["well"], lambda: one.status())
+    assert "lets the nodes' user do all that a node does again" in \
+        one.log()[begins:], one.log()
+
+
+def a_right_to_write_that_goes_alone_is_told():
+    with SecureEtcd() as etcd, Node(etcd) as one, Node(etcd, one) as two:
+        for node in (one, two):
+            wait_until(node.is_current, "it is current")
+
+        def change(takes):
+            etcd.as_root("role/grant", {"name": "grid", "perm": dict(
+                etcd.keys(), permType="READ" if takes else "READWRITE")})
+        without_rights(one, two, change,
+                       "etcd does not let the user grid write",
+                       "'etcdctl role grant-permission ROLE readwrite "
+                       "product-grid --prefix'")
+
+
 def a_refusal_of_etcd_is_told_once_with_what_mends_it():
     with SecureEtcd() as etcd, Node(etcd) as one:
         wait_until(one.is_current, "it is current")
         refusals = [(("role/revoke", dict(etcd.keys(), role="grid")),
-                     "does not let the user grid do this",
+                     "does not let the user grid read",
                      "etcdctl role grant-permission",
                      ("role/grant", {"name": "grid", "perm": dict(
                          etcd.keys(), permType="READWRITE")}))] + \
@@ -192,4 +245,5 @@ if __name__ == "__main__":
     run_tests([nodes_share_by_an_etcd_with_tls_and_users,
                a_member_without_a_majority_is_told_as_such,
                a_user_without_the_right_is_told_which_one,
+               a_right_to_write_that_goes_alone_is_told,
                a_refusal_of_etcd_is_told_once_with_what_mends_it])

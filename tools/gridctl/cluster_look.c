@@ -161,6 +161,31 @@ tell_standing(struct cluster_looking *status)
 	cluster_look_unwell(status, true, todo, "%s", text);
 }
 
+/* A right that is lacking is told of; else what fails says why. */
+static void
+ask_rights(struct cluster_looking *status)
+{
+	struct engine *engine = status->engine;
+
+	if (engine->rights != NULL && engine->rights(engine) == ERR_DENIED)
+		status->lacks_rights =
+		    engine_lacks_rights(&status->rights, engine);
+}
+
+static void
+tell_rights(struct cluster_looking *status)
+{
+	const struct engine_trouble *rights = &status->rights;
+
+	if (status->lacks_rights)
+		cluster_look_unwell(status, true, rights->todo,
+		    "%s %s: %s: writes are refused%s", status->engine->title,
+		    rights->refusal, rights->why,
+		    rights->hides_nodes
+			? ", and which nodes are alive is not known"
+			: "");
+}
+
 /* The heads, and whether this node goes on from where it is. */
 static void
 ask_log(struct cluster_looking *status, struct store *store)
@@ -170,8 +195,10 @@ ask_log(struct cluster_looking *status, struct store *store)
 	status->standing.err = ERR_AWAY;
 	status->head_known =
 	    ask_for_heads(status->engine, heads, &status->trouble);
-	if (status->head_known)
+	if (status->head_known) {
 		standing_look(&status->standing, store);
+		ask_rights(status);
+	}
 	status->ended = status->standing.ended;
 	status->stands = status->standing.err != ERR_OK;
 	status->head = status->ended ? 0 : heads[STORE_STATE];
@@ -184,6 +211,7 @@ tell_log(struct cluster_looking *status)
 		tell_away(status);
 	else if (status->stands)
 		tell_standing(status);
+	tell_rights(status);
 	if (status->options->json) {
 		jsonw_key(&status->json, "state");
 		if (status->head_known && !status->ended)

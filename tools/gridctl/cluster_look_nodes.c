@@ -57,6 +57,13 @@ tell_aside(struct cluster_looking *status, const struct engine_node *node)
 		    node->program);
 }
 
+/* Nodes that run put no record: none counts as gone. */
+static bool
+are_hidden(const struct cluster_looking *status)
+{
+	return status->lacks_rights && status->rights.hides_nodes;
+}
+
 /* --- what a node lacks of the log ----------------------------------------- */
 
 static bool
@@ -124,7 +131,7 @@ await_records(struct cluster_looking *status)
 	int64_t end_ns = date_monotonic_ns() + RECORD_NS;
 	enum err err = engine->nodes(engine, note_record, status);
 
-	if (err != ERR_OK || status->old.len == 0)
+	if (err != ERR_OK || status->old.len == 0 || are_hidden(status))
 		return err;
 	/* For records that were under way to the log. */
 	usleep(RECORD_LOOK_US);
@@ -184,7 +191,7 @@ await_nodes(struct cluster_looking *status)
 		if (err == ERR_OK)
 			err = roster_each(engine, count_missing, status);
 		buf_clear(&status->alive);
-		if (err != ERR_OK || status->waits == 0 ||
+		if (err != ERR_OK || status->waits == 0 || are_hidden(status) ||
 		    date_monotonic_ns() >= end_ns)
 			return err;
 		usleep(RECORD_LOOK_US);
@@ -355,9 +362,9 @@ static void
 add_down(struct cluster_looking *status, struct span name, const char *time)
 {
 	if (!status->options->json) {
-		buf_addf(status->text,
-		    "node  %-20.*s not alive, last there %s\n", SPAN_ARG(name),
-		    time);
+		buf_addf(status->text, "node  %-20.*s %s, last there %s\n",
+		    SPAN_ARG(name),
+		    are_hidden(status) ? "not heard of" : "not alive", time);
 		return;
 	}
 	jsonw_object_begin(&status->json);
@@ -400,11 +407,12 @@ each_of_roster(void *context, struct span name, int64_t there_ms)
 	}
 	cmd_time(time, there_ms);
 	add_down(status, name, time);
-	if (span_eq(name, span_of(status->own.name)))
+	if (are_hidden(status) || span_eq(name, span_of(status->own.name)))
 		return buf_end(status->text);
 	snprintf(todo, sizeof(todo),
-	    "start that host and its gridapi, whose log says why it ends; a "
-	    "node that does not come back: 'gridctl cluster leave --node "
+	    "start that host and its gridapi, whose log says why it ends or is "
+	    "not heard of; a node that does not come back: 'gridctl cluster "
+	    "leave --node "
 	    "%.*s' here",
 	    SPAN_ARG(name));
 	cluster_look_unwell(status, false, todo,
@@ -421,7 +429,7 @@ judge_count(struct cluster_looking *status, const char *dir)
 	char text[RUNNING_TEXT_MAX];
 	const char *todo = status->own_alive ? NULL : running_todo(text, dir);
 
-	if (!status->own_alive)
+	if (!status->own_alive && (!are_hidden(status) || todo == NULL))
 		cluster_look_unwell(status, true,
 		    todo != NULL ? todo
 				 : "start gridapi; its log says why it ends",
@@ -429,7 +437,8 @@ judge_count(struct cluster_looking *status, const char *dir)
 		    status->own.name);
 	if (status->looked->alive < status->options->nodes)
 		cluster_look_unwell(status, false,
-		    "start gridapi on the others",
+		    are_hidden(status) ? status->rights.todo
+				       : "start gridapi on the others",
 		    "nodes that are alive: %u of %lld", status->looked->alive,
 		    (long long)status->options->nodes);
 }
@@ -442,7 +451,8 @@ judge_copies(struct cluster_looking *status, struct store *store)
 	enum err err = cluster_sharing(&sharing, store_dir(store), NULL);
 	unsigned holders = 1 + status->receivers + (sharing.bucket ? 1 : 0);
 
-	if (err == ERR_OK && sharing.files && holders < sharing.copies)
+	if (err == ERR_OK && sharing.files && holders < sharing.copies &&
+	    !are_hidden(status))
 		cluster_look_unwell(status, true,
 		    "start the other nodes; or lower copies, which is how "
 		    "many have an import's files before any shows it",

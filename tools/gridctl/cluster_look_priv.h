@@ -17,6 +17,8 @@ struct cluster_looking {
 	struct editions editions;
 	bool head_known;
 	struct engine_trouble trouble; /* why it is not */
+	bool lacks_rights; /* the nodes' user; `rights`: which */
+	struct engine_trouble rights;
 	struct standing standing; /* of this node, where the head is known */
 	bool ended; /* with its epoch: `head` is 0 then */
 	bool stands; /* this node does not go on: its fault is told */

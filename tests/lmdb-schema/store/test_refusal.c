@@ -75,18 +75,21 @@ END_TEST
 
 static const struct answer {
 	const char *text, *user, *refusal, *todo;
+	bool writes;
 } answers[] = {
     {"etcdserver: authentication failed, invalid user ID or password", "grid",
-	"refuses the user grid", "password_file"},
+	"refuses the user grid", "gridctl-hooks", false},
     {"etcdserver: authentication is not enabled", "grid",
-	"has no users enabled", "etcdctl auth enable"},
+	"has no users enabled", "etcdctl auth enable", false},
     {"etcdserver: user name is empty", "", "asks for a user",
-	"set user and password_file"},
+	"set user and password_file", false},
+    {"etcdserver: permission denied", "grid", "does not let the user grid read",
+	"readwrite of all keys that begin with shop", false},
     {"etcdserver: permission denied", "grid",
-	"does not let the user grid do this",
-	"readwrite of all keys that begin with shop"},
-    {"etcdserver: no leader", "grid", "", ""},
-    {"", "grid", "", ""},
+	"does not let the user grid write",
+	"'etcdctl role grant-permission ROLE readwrite shop --prefix'", true},
+    {"etcdserver: no leader", "grid", "", "", false},
+    {"", "grid", "", "", false},
 };
 
 START_TEST(an_answer_of_etcd_about_its_users_is_a_refusal)
@@ -94,8 +97,10 @@ START_TEST(an_answer_of_etcd_about_its_users_is_a_refusal)
 	const struct answer *of = &answers[_i];
 	struct engine_trouble trouble;
 
-	ck_assert_int_eq(etcd_refusal(&trouble, of->text, of->user, "shop"),
+	ck_assert_int_eq(
+	    etcd_refusal(&trouble, of->text, of->user, "shop", of->writes),
 	    of->refusal[0] != '\0');
+	ck_assert_int_eq(trouble.of_rights, of->writes);
 	ck_assert_str_eq(trouble.refusal, of->refusal);
 	ck_assert_msg(
 	    strstr(trouble.todo, of->todo) != NULL, "%s", trouble.todo);
