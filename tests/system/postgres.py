@@ -207,10 +207,21 @@ def a_restored_server_is_named_and_joined_anew():
         two.stop()
         assert "has joined" in two.ctl("cluster", "join", "--anew")
         two.begin()
+        assert "lost entries" in must_fail(two, "cluster", "status")
         one.stop()
         assert "--anew" in must_fail(one, "cluster", "join")
         one.ctl("cluster", "join", "--anew")
-        one.begin()
+        one.start()
+        # The record of the run before is there for ten seconds.
+        name = server.node_name(one.data)
+        run = server.run_of(name)
+        assert run, "it has ended"
+        while server.run_of(name) == run:
+            for node in (one, two):
+                said = node.ctl("cluster", "status", check=False).stdout
+                assert "lost entries" not in said, said
+                assert "older copy" not in said, said
+        wait_until(one.is_current, "it is current")
         one.store(codes[4], "Y")
         join.same(one, two)
         one.ctl("cluster", "checkpoint")

@@ -155,7 +155,7 @@ class Postgres(Engine):
     def run_of(self, node):
         """The run whose record the node's name has, or None."""
         return self.sql("SELECT encode(run, 'escape') FROM product_grid_node "
-                        "WHERE encode(cluster, 'escape') = 'grid-%d' AND "
+                        "WHERE encode(cluster, 'escape') ~ '^grid-%d([.]|$)' AND "
                         "encode(name, 'escape') = '%s'" % (
                             self.clusters, node)) or None
 

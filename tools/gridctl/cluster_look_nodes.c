@@ -1,7 +1,6 @@
 /* cluster_look: the nodes, those that are down among them. */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/date.h"
 #include "common/members.h"
@@ -12,11 +11,6 @@
 #include "tools/gridctl/cluster_look_priv.h"
 #include "tools/gridctl/cmd.h"
 #include "tools/gridctl/running.h"
-
-/* gridapi puts a record every three seconds. */
-#define RECORD_NS INT64_C(4000000000)
-#define RECORD_LOOK_US 200000
-#define RECORD_LINE_MAX (ENGINE_NODE_NAME_MAX + ENGINE_RUN_LEN + 32)
 
 bool
 cluster_look_has_line(const struct buf *lines, struct span wanted)
@@ -57,9 +51,8 @@ tell_aside(struct cluster_looking *status, const struct engine_node *node)
 		    node->program);
 }
 
-/* Nodes that run put no record: none counts as gone. */
-static bool
-are_hidden(const struct cluster_looking *status)
+bool
+cluster_look_hides(const struct cluster_looking *status)
 {
 	return status->lacks_rights && status->rights.hides_nodes;
 }
@@ -72,9 +65,9 @@ is_own(const struct cluster_looking *status, const struct engine_node *node)
 	return strcmp(node->name, status->own.name) == 0;
 }
 
-/* Of this node its state says it, of another one its record, which may be old. */
-static uint64_t
-place_of(const struct cluster_looking *status, const struct engine_node *node)
+uint64_t
+cluster_look_place(
+    const struct cluster_looking *status, const struct engine_node *node)
 {
 	return is_own(status, node) ? status->own_place
 				    : node->places[STORE_STATE];
@@ -83,119 +76,9 @@ place_of(const struct cluster_looking *status, const struct engine_node *node)
 static uint64_t
 behind_of(const struct cluster_looking *status, const struct engine_node *node)
 {
-	uint64_t place = place_of(status, node);
+	uint64_t place = cluster_look_place(status, node);
 
 	return status->head > place ? status->head - place : 0;
-}
-
-/* A record that may be of before the head was asked for, as a line. */
-static bool
-may_be_old(const struct cluster_looking *status, const struct engine_node *node,
-    char line[RECORD_LINE_MAX])
-{
-	snprintf(line, RECORD_LINE_MAX, "%s %s %llu", node->name, node->run,
-	    (unsigned long long)node->beat);
-	return !cluster_look_is_aside(node) && behind_of(status, node) > 0;
-}
-
-static enum err
-note_record(void *context, const struct engine_node *node)
-{
-	struct cluster_looking *status = context;
-	char line[RECORD_LINE_MAX];
-
-	if (may_be_old(status, node, line))
-		buf_addf(&status->old, "%s\n", line);
-	return buf_end(&status->old);
-}
-
-static enum err
-count_record(void *context, const struct engine_node *node)
-{
-	struct cluster_looking *status = context;
-	char line[RECORD_LINE_MAX];
-
-	status->waits += may_be_old(status, node, line) &&
-	    cluster_look_has_line(&status->old, span_of(line));
-	return ERR_OK;
-}
-
-/*
- * Waits until each node that seems to lack entries has put a record since the head
- * was asked for: it may have had them, and not have said so yet.
- */
-static enum err
-await_records(struct cluster_looking *status)
-{
-	struct engine *engine = status->engine;
-	int64_t end_ns = date_monotonic_ns() + RECORD_NS;
-	enum err err = engine->nodes(engine, note_record, status);
-
-	if (err != ERR_OK || status->old.len == 0 || are_hidden(status))
-		return err;
-	/* For records that were under way to the log. */
-	usleep(RECORD_LOOK_US);
-	buf_clear(&status->old);
-	err = engine->nodes(engine, note_record, status);
-	do {
-		usleep(RECORD_LOOK_US);
-		status->waits = 0;
-		if (err == ERR_OK)
-			err = engine->nodes(engine, count_record, status);
-	} while (
-	    err == ERR_OK && status->waits > 0 && date_monotonic_ns() < end_ns);
-	return err;
-}
-
-/* --- nodes that begin ------------------------------------------------------ */
-
-#define BEGIN_NS INT64_C(5000000000)
-
-/* A node that runs has put its text so long ago at most. */
-#define ROSTER_OLD_S (ROSTER_EACH_S + 15)
-
-static enum err
-note_name(void *context, const struct engine_node *node)
-{
-	struct cluster_looking *status = context;
-
-	buf_addf(&status->alive, "%s\n", node->name);
-	return buf_end(&status->alive);
-}
-
-static enum err
-count_missing(void *context, struct span name, int64_t there_ms)
-{
-	struct cluster_looking *status = context;
-
-	status->waits += !cluster_look_has_line(&status->alive, name) &&
-	    date_now_ms() - there_ms < ROSTER_OLD_S * INT64_C(1000);
-	return ERR_OK;
-}
-
-/*
- * Waits for the record of a node that was there a moment ago: gridapi that is started
- * anew puts it once that of the process before has ended.
- */
-static enum err
-await_nodes(struct cluster_looking *status)
-{
-	struct engine *engine = status->engine;
-	int64_t end_ns = date_monotonic_ns() + BEGIN_NS;
-	enum err err;
-
-	for (;;) {
-		status->waits = 0;
-		buf_clear(&status->alive);
-		err = engine->nodes(engine, note_name, status);
-		if (err == ERR_OK)
-			err = roster_each(engine, count_missing, status);
-		buf_clear(&status->alive);
-		if (err != ERR_OK || status->waits == 0 || are_hidden(status) ||
-		    date_monotonic_ns() >= end_ns)
-			return err;
-		usleep(RECORD_LOOK_US);
-	}
 }
 
 /* --- those that are alive ------------------------------------------------- */
@@ -297,7 +180,7 @@ static void
 add_node(struct cluster_looking *status, const struct engine_node *node,
     uint64_t behind, uint64_t ahead, const struct lacks *lacks)
 {
-	uint64_t place = place_of(status, node);
+	uint64_t place = cluster_look_place(status, node);
 	uint64_t import = node->places[STORE_LIVE];
 
 	if (status->options->json) {
@@ -333,7 +216,7 @@ static enum err
 each_node(void *context, const struct engine_node *node)
 {
 	struct cluster_looking *status = context;
-	uint64_t ahead = count_ahead(status, place_of(status, node));
+	uint64_t ahead = count_ahead(status, cluster_look_place(status, node));
 	uint64_t behind = behind_of(status, node);
 	bool own = is_own(status, node);
 	struct lacks lacks;
@@ -349,8 +232,13 @@ each_node(void *context, const struct engine_node *node)
 		status->looked->behind = behind;
 	} else if (node->address[0] != '\0')
 		status->receivers++;
-	judge_place(status, node, behind, ahead, own);
 	lacks_find(&lacks, &status->lacks, node);
+	/* Of before, as the process that has put it has ended: so is its text. */
+	if (cluster_look_is_old(status, node)) {
+		ahead = 0;
+		lacks.stands[0] = '\0';
+	}
+	judge_place(status, node, behind, ahead, own);
 	tell_lacks(status, node, &lacks);
 	add_node(status, node, behind, ahead, &lacks);
 	return buf_end(status->text);
@@ -364,7 +252,8 @@ add_down(struct cluster_looking *status, struct span name, const char *time)
 	if (!status->options->json) {
 		buf_addf(status->text, "node  %-20.*s %s, last there %s\n",
 		    SPAN_ARG(name),
-		    are_hidden(status) ? "not heard of" : "not alive", time);
+		    cluster_look_hides(status) ? "not heard of" : "not alive",
+		    time);
 		return;
 	}
 	jsonw_object_begin(&status->json);
@@ -407,7 +296,8 @@ each_of_roster(void *context, struct span name, int64_t there_ms)
 	}
 	cmd_time(time, there_ms);
 	add_down(status, name, time);
-	if (are_hidden(status) || span_eq(name, span_of(status->own.name)))
+	if (cluster_look_hides(status) ||
+	    span_eq(name, span_of(status->own.name)))
 		return buf_end(status->text);
 	snprintf(todo, sizeof(todo),
 	    "start that host and its gridapi, whose log says why it ends or is "
@@ -429,7 +319,7 @@ judge_count(struct cluster_looking *status, const char *dir)
 	char text[RUNNING_TEXT_MAX];
 	const char *todo = status->own_alive ? NULL : running_todo(text, dir);
 
-	if (!status->own_alive && (!are_hidden(status) || todo == NULL))
+	if (!status->own_alive && (!cluster_look_hides(status) || todo == NULL))
 		cluster_look_unwell(status, true,
 		    todo != NULL ? todo
 				 : "start gridapi; its log says why it ends",
@@ -437,8 +327,8 @@ judge_count(struct cluster_looking *status, const char *dir)
 		    status->own.name);
 	if (status->looked->alive < status->options->nodes)
 		cluster_look_unwell(status, false,
-		    are_hidden(status) ? status->rights.todo
-				       : "start gridapi on the others",
+		    cluster_look_hides(status) ? status->rights.todo
+					       : "start gridapi on the others",
 		    "nodes that are alive: %u of %lld", status->looked->alive,
 		    (long long)status->options->nodes);
 }
@@ -452,7 +342,7 @@ judge_copies(struct cluster_looking *status, struct store *store)
 	unsigned holders = 1 + status->receivers + (sharing.bucket ? 1 : 0);
 
 	if (err == ERR_OK && sharing.files && holders < sharing.copies &&
-	    !are_hidden(status))
+	    !cluster_look_hides(status))
 		cluster_look_unwell(status, true,
 		    "start the other nodes; or lower copies, which is how "
 		    "many have an import's files before any shows it",
@@ -469,11 +359,7 @@ look_at_all(struct cluster_looking *status)
 	enum err err = ERR_AWAY;
 
 	if (status->head_known)
-		err = status->ended ? ERR_OK : await_nodes(status);
-	if (err == ERR_OK)
-		err = await_records(status);
-	if (err == ERR_OK)
-		err = lacks_read(&status->lacks, engine);
+		err = cluster_look_await(status);
 	cluster_look_begin(status, "nodes");
 	if (err == ERR_OK)
 		err = engine->nodes(engine, each_node, status);

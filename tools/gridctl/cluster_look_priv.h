@@ -4,6 +4,7 @@
 #include "common/jsonw.h"
 #include "lmdb-schema/store/engine.h"
 #include "lmdb-schema/upkeep/edition.h"
+#include "lmdb-schema/upkeep/roster.h"
 #include "lmdb-schema/upkeep/standing.h"
 #include "tools/gridctl/cluster_look.h"
 
@@ -44,6 +45,7 @@ void cluster_look_unwell(struct cluster_looking *status, bool here,
 void cluster_look_begin(struct cluster_looking *status, const char *name);
 void cluster_look_end(struct cluster_looking *status);
 
+/* Whether a line of the text is the one that is wanted. */
 bool cluster_look_has_line(const struct buf *lines, struct span wanted);
 
 /* A record that is no node's: of one that joins, or of a second one of a name. */
@@ -52,6 +54,27 @@ bool cluster_look_is_aside(const struct engine_node *node);
 /* Of nodes that have not come over to the epoch that there is. */
 enum err cluster_look_at_former(
     struct cluster_looking *status, struct store *store);
+/* Nodes that run put no record, for want of a right: none counts as gone. */
+bool cluster_look_hides(const struct cluster_looking *status);
+
+/*
+ * The node's last entry: of this one its state says it, of another one its record,
+ * which may be old.
+ */
+uint64_t cluster_look_place(
+    const struct cluster_looking *status, const struct engine_node *node);
+
+/* A node that runs has put its text so long ago at most: roster.h. */
+#define ROSTER_OLD_S (ROSTER_EACH_S + 15)
+
+/*
+ * Waits a few seconds for nodes that begin, and for records that are newer than the
+ * look at the log; then has read what nodes lack. A record that is old all the same
+ * was put by a process that puts no other one.
+ */
+enum err cluster_look_await(struct cluster_looking *status);
+bool cluster_look_is_old(
+    const struct cluster_looking *status, const struct engine_node *node);
 
 /* Of those that are there, and those that are to be. */
 enum err cluster_look_at_nodes(
