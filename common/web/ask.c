@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/count.h"
 #include "common/web/libcurl.h"
 
 /* --- askers --------------------------------------------------------------- */
@@ -144,4 +145,18 @@ const char *
 ask_why(const struct asker *asker)
 {
 	return asker->error;
+}
+
+/* As OpenSSL 1.1 and 3 say it, and GnuTLS. */
+bool
+ask_distrusts(const char *why)
+{
+	static const char *const texts[] = {"issuer certificate",
+	    "self-signed certificate", "self signed certificate",
+	    "verify the first certificate", "certificate verification failed"};
+
+	for (size_t i = 0; i < COUNT(texts); i++)
+		if (strstr(why, texts[i]) != NULL)
+			return true;
+	return false;
 }

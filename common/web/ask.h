@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -47,3 +48,9 @@ enum err ask(struct asker *asker, const struct ask_question *question,
 
 /* Why the last request had no answer; a text of libcurl's. */
 const char *ask_why(const struct asker *asker);
+
+/*
+ * Whether such a text, also of pull.h, says that the server's certificate is of an
+ * authority that is not trusted; one that has expired, or is another host's, is not.
+ */
+bool ask_distrusts(const char *why);

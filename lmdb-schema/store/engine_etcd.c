@@ -79,6 +79,24 @@ lane_fini(struct lane *lane)
 	buf_fini(&lane->answer);
 }
 
+/* Of a certificate: no wait brings a member to another one. */
+static void
+note_distrust(struct etcd *etcd, struct lane *lane)
+{
+	struct engine_trouble trouble = {.refusal = "cannot be reached by TLS",
+	    .todo = "ca in cluster.conf names a file with the certificate of "
+		    "the authority that has signed etcd's, and with that of "
+		    "the other nodes'"};
+	char where[URL_MAX + 8];
+
+	if (!ask_distrusts(ask_why(lane->asker)))
+		return;
+	snprintf(trouble.why, sizeof(trouble.why), "%s", ask_why(lane->asker));
+	snprintf(where, sizeof(where), "member=%s", etcd->member[lane->member]);
+	engine_refuses(&etcd->engine, &trouble, where);
+	lane->refused = true;
+}
+
 static enum err
 ask_member(struct etcd *etcd, struct lane *lane, const char *path,
     const struct buf *body, int *status)
@@ -89,12 +107,16 @@ ask_member(struct etcd *etcd, struct lane *lane, const char *path,
 	    .body = buf_span(body),
 	    .timeout_ms =
 		(lane->end_ns - date_monotonic_ns()) / ENGINE_NS_A_MS};
+	enum err err;
 
 	if (question.timeout_ms <= 0)
 		return ERR_AWAY;
 
 	snprintf(url, sizeof(url), "%s%s", etcd->member[lane->member], path);
-	return ask(lane->asker, &question, status, &lane->answer);
+	err = ask(lane->asker, &question, status, &lane->answer);
+	if (err == ERR_AWAY)
+		note_distrust(etcd, lane);
+	return err;
 }
 
 static void
@@ -577,6 +599,7 @@ ask_server(struct etcd *etcd, unsigned which, struct engine_server *server)
 	*server = (struct engine_server){.address = etcd->member[which]};
 	lane->member = which;
 	lane->refused = lane->denied = lane->writes = false;
+	lane->said[0] = '\0';
 	lane->end_ns = engine_end_ns(0);
 	buf_clear(&lane->body);
 	buf_add_text(&lane->body, "{}");
@@ -587,7 +610,9 @@ ask_server(struct etcd *etcd, unsigned which, struct engine_server *server)
 		err = ask_status(etcd, lane);
 	if (err == ERR_OK)
 		err = etcd_status(buf_span(&lane->answer), server);
-	server->there = err == ERR_OK || lane->refused;
+	/* Of one whose certificate is not trusted no answer was read. */
+	server->there =
+	    err == ERR_OK || (lane->refused && lane->said[0] != '\0');
 	if (err != ERR_OK)
 		server->why = why_of(lane, err);
 	return err == ERR_NO_MEMORY ? err : ERR_OK;

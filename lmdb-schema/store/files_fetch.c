@@ -253,7 +253,7 @@ order_holders(
 /* The last denial: it lasts until it is mended. */
 struct denied {
 	const char *holder; /* NULL: there was none */
-	const char *answer;
+	char answer[ASK_ERROR_MAX];
 	char why[DENIED_MAX];
 };
 
@@ -266,9 +266,9 @@ note_denial(struct denied *denied, const struct files_from *from, unsigned i,
 	if (denial == NULL)
 		return;
 	denied->holder = holder_at(from, i);
-	denied->answer = denial->answer;
-	snprintf(denied->why, sizeof(denied->why), "%s: %s %s: %s",
-	    denial->answer, denial->text, denied->holder, denial->todo);
+	snprintf(denied->answer, sizeof(denied->answer), "%s", why);
+	snprintf(denied->why, sizeof(denied->why), "%s: %s %s: %s", why,
+	    denial->text, denied->holder, denial->todo);
 }
 
 /* Of a file, what holders have answered so far. */

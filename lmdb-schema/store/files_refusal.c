@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/count.h"
+#include "common/web/ask.h"
 #include "lmdb-schema/store/engine.h"
 #include "lmdb-schema/store/files.h"
 
@@ -22,13 +23,20 @@ static const struct files_refusal refusals[] = {
 	">/etc/product-grid/cluster-nginx.conf)', then 'systemctl reload "
 	"nginx'",
 	false},
+    /* No answer: libcurl's words say that the certificate is not trusted. */
+    {NULL, "this node does not trust the certificate of",
+	"ca in cluster.conf names a file with the certificate of the authority "
+	"that has signed it, and with that of etcd's",
+	true},
 };
 
 const struct files_refusal *
 files_refusal_of(const char *why)
 {
 	for (size_t i = 0; i < COUNT(refusals); i++)
-		if (strcmp(why, refusals[i].answer) == 0)
+		if (refusals[i].answer == NULL
+			? ask_distrusts(why)
+			: strcmp(why, refusals[i].answer) == 0)
 			return &refusals[i];
 	return NULL;
 }

@@ -9,7 +9,8 @@
 #include "common/err.h"
 
 struct files_refusal {
-	const char *answer; /* "it answered 403", as pull.h tells it */
+	const char
+	    *answer; /* "it answered 403" of pull.h; NULL: there is none */
 	const char *text,
 	    *todo; /* the holder's address comes behind the text */
 	bool lasts; /* whatever file is asked for, until somebody mends it */

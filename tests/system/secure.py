@@ -2,11 +2,14 @@
 certificate is refused, and a user without the right is told which one."""
 
 import base64
+import contextlib
 import json
 import os
+import socket
 import ssl
 import subprocess
 import sys
+import threading
 import urllib.request
 
 sys.dont_write_bytecode = True
@@ -36,6 +39,30 @@ def make_certificates(folder):
     openssl("x509", "-req", "-in", "etcd.csr", "-CA", "etcd-ca.pem", "-CAkey",
             "etcd-ca.key", "-CAcreateserial", "-days", "3650", "-extfile",
             "etcd.ext", "-out", "etcd.pem")
+
+
+def make_other_certificate(folder):
+    """Of the authority that nobody here trusts."""
+    for words in (["req", "-newkey", "ec", "-pkeyopt",
+                   "ec_paramgen_curve:P-256", "-nodes", "-subj",
+                   "/CN=127.0.0.1", "-keyout", "other.key", "-out",
+                   "other.csr"],
+                  ["x509", "-req", "-in", "other.csr", "-CA", "other-ca.pem",
+                   "-CAkey", "other-ca.key", "-CAcreateserial", "-days", "9",
+                   "-extfile", "etcd.ext", "-out", "other.pem"]):
+        subprocess.run(["openssl"] + words, cwd=folder, check=True,
+                       capture_output=True)
+
+
+def refuse_all(server, context):
+    """Until the socket is shut down."""
+    while True:
+        try:
+            connection, _ = server.accept()
+        except OSError:
+            return
+        with connection, contextlib.suppress(OSError):
+            context.wrap_socket(connection, server_side=True).close()
 
 
 class SecureEtcd(Etcd):
@@ -114,8 +141,38 @@ def nodes_share_by_an_etcd_with_tls_and_users():
         # What is not etcd's certificate is not spoken with.
         etcd.ca = etcd.path("other-ca.pem")
         two.write_conf()
-        done = two.ctl("cluster", "status")
-        assert done.returncode == 1 and "certificate" in done.stdout, done
+        for words in (("cluster", "status"), ("doctor",),
+                      ("cluster", "join", "--anew")):
+            done = two.ctl(*words)
+            said = done.stdout + done.stderr
+            assert done.returncode == 1 and "certificate" in said, done
+            assert "ca in cluster.conf names a file" in said, done
+            assert "majority" not in said and "etcd up" not in said, done
+
+
+def a_node_whose_certificate_is_not_trusted_names_the_setting():
+    """Of nginx: here a server of its own, whose files nobody gets."""
+    with SecureEtcd() as etcd, Node(etcd) as one, Spare(etcd, one) as two:
+        wait_until(one.is_current, "it is current")
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            make_other_certificate(etcd.folder)
+            context.load_cert_chain(etcd.path("other.pem"),
+                                    etcd.path("other.key"))
+            holder = threading.Thread(
+                target=refuse_all, args=(server, context), daemon=True)
+            holder.start()
+            address = "https://127.0.0.1:%d" % server.getsockname()[1]
+            one.stop()
+            wait_until(lambda: one.status()["nodes"] == [], "it has ended")
+            two.write_conf()
+            done = two.ctl("cluster", "join", "--from", address)
+            assert done.returncode == 1, done
+            assert "this node does not trust the certificate of " + address \
+                in done.stderr, done
+            assert "ca in cluster.conf names a file" in done.stderr, done
+            server.shutdown(socket.SHUT_RDWR)
+            holder.join()
 
 
 def a_member_without_a_majority_is_told_as_such():
@@ -243,6 +300,7 @@ if __name__ == "__main__":
                       capture_output=True).returncode:
         skip("openssl is not installed")
     run_tests([nodes_share_by_an_etcd_with_tls_and_users,
+               a_node_whose_certificate_is_not_trusted_names_the_setting,
                a_member_without_a_majority_is_told_as_such,
                a_user_without_the_right_is_told_which_one,
                a_right_to_write_that_goes_alone_is_told,

@@ -71,8 +71,10 @@ each_server(void *context, const struct engine_server *server)
 	add_server(status, server);
 	if (!server->there)
 		cluster_look_unwell(status, false,
-		    "is etcd up on that host, and its network? A majority must "
-		    "be there",
+		    status->trouble.refusal[0] != '\0'
+			? status->trouble.todo
+			: "is etcd up on that host, and its network? A "
+			  "majority must be there",
 		    "etcd %s is out of reach: %s", server->address,
 		    server->why);
 	else if (lacks_leader(server))
