@@ -176,7 +176,8 @@ fs_is_within(const char *path, const char *folder)
 
 	if (!nearest(found, path) || realpath(folder, own) == NULL)
 		return false;
-	len = strlen(own);
+	/* The root ends with the slash that parts others from what they hold. */
+	len = strcmp(own, "/") == 0 ? 0 : strlen(own);
 	return strncmp(found, own, len) == 0 &&
 	    (found[len] == '/' || found[len] == '\0');
 }

@@ -172,6 +172,9 @@ START_TEST(what_lies_in_a_folder_is_within_it_by_links_too)
 	ck_assert(fs_is_within(scratch_path("in/none/below"), in));
 	ck_assert(fs_is_within(scratch_path("link"), in));
 	ck_assert(fs_is_within(scratch_path("inside/../link/none"), in));
+	ck_assert(fs_is_within(in, "/"));
+	ck_assert(fs_is_within("/", "/"));
+	ck_assert(!fs_is_within("/", in));
 	ck_assert(!fs_is_within(scratch_path("inside"), in));
 	ck_assert(!fs_is_within(scratch_dir(), in));
 	ck_assert(!fs_is_within(scratch_path("none"), in));
