@@ -355,7 +355,7 @@ is "and does not share the bent file" eval \
 
 # --- to another place by rsync, and back -----------------------------------------------
 away=$work/away
-mkdir "$away"
+mkdir -m 751 "$away"
 sed "/^folder = .*backups/a send_to = $away" "$work/night.conf" >"$work/send.conf"
 sending() {
   await_second
@@ -368,6 +368,7 @@ if command -v rsync >/dev/null; then
   newest=$(ls "$backups" | tail -n 1)
   is "all backups are there" eval '[ "$(ls "$backups")" = "$(ls "$away")" ]'
   is "byte for byte" diff -r -x "*-lock" "$backups" "$away"
+  is "the folder's mode stays as it was" test "$(stat -c %a "$away")" = 751
   is "and share their files there, too" eval \
     '[ "$(find "$away" -name "*.mdb" -path "*/snapshots/F1/*" -links +1 | wc -l)" -ge 2 ]'
   is "the newest is restored from there and checked" test_restore "$work/send.conf"

@@ -16,8 +16,8 @@ wrong(const char *what, enum err err)
 
 /* --- the folder ---------------------------------------------------------------- */
 
-static bool
-is_id(const char *name)
+bool
+backups_is_id(const char *name)
 {
 	static const char form[] = "00000000T000000Z";
 
@@ -41,7 +41,7 @@ take_newer(void *context, const char *name)
 	struct newest *newest = context;
 	char marker[FS_PATH_MAX];
 
-	if (is_id(name) &&
+	if (backups_is_id(name) &&
 	    fs_path(marker, "%s/%s/store", newest->folder, name) == ERR_OK &&
 	    access(marker, R_OK) == 0)
 		snprintf(newest->id, BACKUP_ID_MAX, "%s", name);
@@ -72,7 +72,7 @@ rotate_name(void *context, const char *name)
 	char path[FS_PATH_MAX];
 	enum err err;
 
-	if (!is_id(name))
+	if (!backups_is_id(name))
 		return ERR_OK;
 	if (rotation->counting) {
 		rotation->spare++;

@@ -25,6 +25,9 @@ int backups_send(const struct night_settings *settings);
  */
 int backups_test(const struct night_settings *settings);
 
+/* Whether it is the name of a backup, complete or not. */
+bool backups_is_id(const char *name);
+
 /* The newest complete backup's name; ERR_NOT_FOUND where there is none. */
 #define BACKUP_ID_MAX 20
 enum err backups_newest(char id[BACKUP_ID_MAX], const char *folder);

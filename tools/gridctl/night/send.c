@@ -45,22 +45,27 @@ wait_for(pid_t pid)
 	return CMD_FAILED;
 }
 
-/* Runs rsync with these words, NULL-ended; its output to `out`, or to ours. */
+/*
+ * Runs rsync with these words, NULL-ended; its input from `in`, its output to `out`, or
+ * to ours where that is -1.
+ */
 static int
-rsync(int out, const char *ssh, const char *const *words)
+rsync(int in, int out, const char *ssh, const char *const *words)
 {
 	static char texts[WORDS_MAX][FS_PATH_MAX];
 	char *argv[WORDS_MAX + 5] = {
 	    (char[]){"env"}, (char[]){"rsync"}, (char[]){"-e"}, texts[0]};
-	struct spawn_fd output = {out, STDOUT_FILENO};
-	struct spawn_spec spec = {.program = "/usr/bin/env",
-	    .argv = argv,
-	    .fds = &output,
-	    .fd_count = out >= 0};
+	struct spawn_fd fds[2];
+	struct spawn_spec spec = {
+	    .program = "/usr/bin/env", .argv = argv, .fds = fds};
 	pid_t pid = 0;
 	unsigned count = 1;
 	int errnum;
 
+	if (in >= 0)
+		fds[spec.fd_count++] = (struct spawn_fd){in, STDIN_FILENO};
+	if (out >= 0)
+		fds[spec.fd_count++] = (struct spawn_fd){out, STDOUT_FILENO};
 	snprintf(texts[0], FS_PATH_MAX, "%s", ssh);
 	for (; *words != NULL && count < WORDS_MAX; words++, count++) {
 		snprintf(texts[count], FS_PATH_MAX, "%s", *words);
@@ -80,7 +85,7 @@ compare(const char *from, const char *to, const char *ssh)
 
 	if (out < 0)
 		return failed("rsync", strerror(errno));
-	result = rsync(out, ssh,
+	result = rsync(-1, out, ssh,
 	    (const char *[]){"-rlptnO", "--checksum", "--itemize-changes",
 		LOCKS, SILENCE, from, to, NULL});
 	got = pread(out, said, sizeof(said), 0);
@@ -95,14 +100,60 @@ compare(const char *from, const char *to, const char *ssh)
 	return CMD_FAILED;
 }
 
-static int
-send_all(const char *from, const char *to, const char *ssh, bool markers)
+/* --- sending -------------------------------------------------------------- */
+
+/* Of the folder of backups, where they go, and their names. */
+struct sending {
+	char from[FS_PATH_MAX], to[FS_PATH_MAX];
+	const char *ssh;
+	int names; /* a file with a line each */
+};
+
+static enum err
+add_name(void *context, const char *name)
 {
-	return rsync(-1, ssh,
-	    (const char *[]){"-rlptHO", SILENCE, LOCKS,
-		"--include=/[0-9]*T[0-9]*Z",
-		markers ? "--include=/*/store" : MARKERS, "--exclude=/*", from,
-		to, NULL});
+	const struct sending *sending = context;
+
+	return backups_is_id(name) && dprintf(sending->names, "%s\n", name) < 0
+	    ? err_from_errno(errno)
+	    : ERR_OK;
+}
+
+/* By their names: of the folder itself rsync would give its mode to `to`. */
+static int
+send_all(const struct sending *sending, bool markers)
+{
+	if (lseek(sending->names, 0, SEEK_SET) != 0)
+		return failed("rsync", strerror(errno));
+	return rsync(sending->names, -1, sending->ssh,
+	    (const char *[]){"-rlptHO", SILENCE, LOCKS, "--files-from=-",
+		markers ? "--include=/*/store" : MARKERS, sending->from,
+		sending->to, NULL});
+}
+
+static int
+send_by_names(const struct night_settings *settings)
+{
+	struct sending sending = {
+	    .ssh = settings->ssh, .names = memfd_create("names", MFD_CLOEXEC)};
+	int result = CMD_FAILED;
+	enum err err = sending.names < 0 ? err_from_errno(errno) : ERR_OK;
+
+	if (err == ERR_OK)
+		err = fs_path(sending.from, "%s/", settings->backup_to);
+	if (err == ERR_OK)
+		err = fs_path(sending.to, "%s/", settings->send_to);
+	if (err == ERR_OK)
+		err = fs_list(settings->backup_to, add_name, &sending);
+	if (err == ERR_OK)
+		result = send_all(&sending, false);
+	else
+		failed(settings->backup_to, err_text(err));
+	if (result == CMD_DONE)
+		result = send_all(&sending, true);
+	if (sending.names >= 0)
+		close(sending.names);
+	return result;
 }
 
 bool
@@ -114,27 +165,19 @@ backups_is_away(const char *place)
 int
 backups_send(const struct night_settings *settings)
 {
-	const char *ssh = settings->ssh;
-	char from[FS_PATH_MAX], to[FS_PATH_MAX], newest[FS_PATH_MAX],
-	    there[FS_PATH_MAX], id[BACKUP_ID_MAX];
+	char newest[FS_PATH_MAX], there[FS_PATH_MAX], id[BACKUP_ID_MAX];
 	int result;
 	enum err err = backups_newest(id, settings->backup_to);
 
-	if (err == ERR_OK)
-		err = fs_path(from, "%s/", settings->backup_to);
-	if (err == ERR_OK)
-		err = fs_path(to, "%s/", settings->send_to);
 	if (err == ERR_OK)
 		err = fs_path(newest, "%s/%s/", settings->backup_to, id);
 	if (err == ERR_OK)
 		err = fs_path(there, "%s/%s/", settings->send_to, id);
 	if (err != ERR_OK)
 		return failed(settings->backup_to, err_text(err));
-	result = send_all(from, to, ssh, false);
-	if (result == CMD_DONE)
-		result = send_all(from, to, ssh, true);
+	result = send_by_names(settings);
 	if (result == CMD_DONE && settings->verify)
-		result = compare(newest, there, ssh);
+		result = compare(newest, there, settings->ssh);
 	if (result != CMD_DONE)
 		return result;
 	backups_note("night", BACKUP_SENT);
@@ -154,11 +197,11 @@ backups_fetch(const char *from, const char *to, const char *ssh)
 		err = fs_path(marker, "%s/store", from);
 	if (err != ERR_OK)
 		return failed(from, err_text(err));
-	result = rsync(-1, ssh,
+	result = rsync(-1, -1, ssh,
 	    (const char *[]){
 		"-rtO", SILENCE, "--exclude=/store", path, into, NULL});
 	if (result == CMD_DONE)
-		result = rsync(-1, ssh,
+		result = rsync(-1, -1, ssh,
 		    (const char *[]){"-tO", SILENCE, marker, into, NULL});
 	return result;
 }

@@ -65,7 +65,7 @@ night_settings_has_inbox(const struct night_settings *settings)
 struct folder {
 	const char *name, *path;
 	bool outside; /* of the data directory */
-	bool beside; /* nor with the data directory in it */
+	bool beside; /* nor with the data directory in it: no second place */
 };
 
 static const char *
@@ -112,7 +112,7 @@ night_settings_check(const struct night_settings *settings,
 	    {"[backup] folder", settings->backup_to, true, false},
 	    {"[backup] send_to",
 		backups_is_away(settings->send_to) ? "" : settings->send_to,
-		true, true}, /* rsync gives it the mode of the backups' */
+		true, true},
 	};
 	enum err err = ERR_OK;
 
