@@ -24,12 +24,14 @@ find_holders(struct holders **out, struct store *store,
 
 	if (holders != NULL)
 		err = holders_begin(holders, store_dir(store), fault);
-	/* The maker first, whose gridapi may be down. */
+	/* The maker first, whose gridapi may be down; alone where the log is away. */
 	if (err == ERR_OK) {
 		holders->from.stall_s = STALL_S;
 		holders_add(holders, computed->node, computed->address);
 		err =
 		    holders_add_alive(holders, store_engine(store), NULL, NULL);
+		if (err == ERR_AWAY)
+			err = ERR_OK;
 	}
 	if (err == ERR_OK) {
 		*out = holders;
