@@ -38,12 +38,12 @@ static void
 put_begins(struct jsonw *json, struct span key, struct span bytes)
 {
 	unsigned char next[ETCD_LAST_MAX];
-	size_t at = bytes.len;
 
 	assert(bytes.len > 0 && bytes.len <= sizeof(next));
 	memcpy(next, bytes.ptr, bytes.len);
-	while (at > 0 && ++next[at - 1] == 0)
-		at--;
+	for (size_t at = bytes.len; at-- > 0;)
+		if (++next[at] != 0)
+			break;
 	etcd_put_value(json, key, bytes, "GREATER");
 	etcd_put_value(json, key, span_make(next, bytes.len), "LESS");
 }
