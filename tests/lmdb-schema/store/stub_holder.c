@@ -151,8 +151,9 @@ serve(struct holder *holder, int fd, struct span file, size_t from)
 	size_t all = file.len, left = from < all ? all - from : 0;
 	unsigned status = from > 0 ? 206 : 200;
 	size_t some = left < all / 4 ? left : all / 4;
+	enum holder_weather weather = holder->weather;
 
-	switch (holder->weather) {
+	switch (weather) {
 	case HOLDER_SOUND:
 		send_head(fd, status, from, left, all);
 		send_bytes(holder, fd, file.ptr + from, left);
