@@ -9,6 +9,7 @@
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/edition_priv.h"
 #include "lmdb-schema/upkeep/edition_text.h"
+#include "tests/lmdb-schema/upkeep/node_store.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
 
@@ -23,38 +24,16 @@ publish(void *context, struct kv_txn *txn)
 }
 
 static void
-open_store(void)
-{
-	struct fault fault;
-
-	fault_clear(&fault);
-	ck_assert_int_eq(
-	    store_open(&store, scratch_path("data"), &fault), ERR_OK);
-}
-
-static void
 begin(void)
 {
-	static const char conf[] = "[cluster]\netcd = http://127.0.0.1:1\n";
-	struct fault fault;
-
-	scratch_make();
-	fault_clear(&fault);
 	memset(edition.text.name, 'a', FILES_NAME_LEN);
-	ck_assert_int_eq(store_create(scratch_path("data"), &fault), ERR_OK);
-	open_store();
-	ck_assert_int_eq(
-	    store_write(store, STORE_STATE, publish, NULL), ERR_OK);
-	store_close(store);
-	scratch_write("data/cluster.conf", conf, sizeof(conf) - 1);
-	open_store();
+	store = node_store_begin(publish);
 }
 
 static void
 end(void)
 {
-	store_close(store);
-	scratch_remove();
+	node_store_end(store);
 }
 
 static void

@@ -9,9 +9,9 @@
 #include "common/log.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/edition_priv.h"
+#include "tests/lmdb-schema/upkeep/node_store.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
-#include "tests/support/scratch.h"
 
 #define NODES 10 /* with the one that imports */
 
@@ -94,31 +94,11 @@ put_holders(void *context, struct kv_txn *txn)
 }
 
 static void
-open_store(void)
-{
-	struct fault fault;
-
-	fault_clear(&fault);
-	ck_assert_int_eq(
-	    store_open(&store, scratch_path("data"), &fault), ERR_OK);
-}
-
-static void
 begin(void)
 {
-	static const char conf[] = "[cluster]\netcd = http://127.0.0.1:1\n";
 	struct engine *engine;
-	struct fault fault;
 
-	scratch_make();
-	fault_clear(&fault);
-	ck_assert_int_eq(store_create(scratch_path("data"), &fault), ERR_OK);
-	open_store();
-	ck_assert_int_eq(
-	    store_write(store, STORE_STATE, put_holders, NULL), ERR_OK);
-	store_close(store);
-	scratch_write("data/cluster.conf", conf, sizeof(conf) - 1);
-	open_store();
+	store = node_store_begin(put_holders);
 	engine = store_engine(store);
 	engine->nodes = nodes;
 	engine->notes = notes;
@@ -132,8 +112,7 @@ static void
 end(void)
 {
 	quiet_end();
-	store_close(store);
-	scratch_remove();
+	node_store_end(store);
 }
 
 START_TEST(of_ten_nodes_each_reason_is_told_to_its_end)
